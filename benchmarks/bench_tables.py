@@ -32,9 +32,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import liftlock as ll
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.rewriting import Change, rewrite
-from liftlock.frames.table_file import open_table
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.formats import open_table
+from liftlock.tables.stream import Change, rewrite
 
 ROWS = 50_000_000
 SYMBOLS = 15
@@ -48,10 +48,10 @@ CSV_PART = 10
 LABELS = [f"occupation-{symbol:02}" for symbol in range(SYMBOLS)]
 
 
-def column() -> ArrowColumn:
+def column() -> EncodedColumns:
     """Return a mechanism at work on the labels."""
     prior = ll.Prior.from_counts({label: at + 1 for at, label in enumerate(LABELS)})
-    return ArrowColumn(ll.design(prior, ll.LIP("1"), method="safe-response"))
+    return EncodedColumns(ll.design(prior, ll.LIP("1"), method="safe-response"))
 
 
 # --- the files ----------------------------------------------------------------------------------
@@ -107,10 +107,8 @@ def release(source: Path, output: Path) -> Callable[[], object]:
     """Return the release of one column, already compiled."""
     table = open_table(source)
     work = column()
-    kind = work.released_type(table.type_of("occupation"))
-    change = Change(
-        ("occupation",), {"occupation": kind}, lambda p: [work.released(p.batch.column(0))]
-    )
+    (kind,) = work.released_types([table.type_of("occupation")])
+    change = Change(("occupation",), {"occupation": kind}, lambda p: work.released(p.batch.columns))
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / f"small{source.suffix}"
         if source.suffix == ".csv":

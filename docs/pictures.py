@@ -393,7 +393,7 @@ def draw_report() -> None:
     from PIL import Image
 
     from liftlock.cli.main import main
-    from liftlock.protection.example import people_csv
+    from liftlock.tables.example import people_csv
 
     browser = shutil.which("chromium")
     if browser is None:

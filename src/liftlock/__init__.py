@@ -62,7 +62,7 @@ from liftlock.transfer import transfer
 
 if TYPE_CHECKING:
     from liftlock import probe
-    from liftlock.frame_protection import protect
+    from liftlock.tables.protect.api import protect
 
 __version__ = "0.1.0"
 
@@ -135,5 +135,5 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("liftlock.probe")
     # So do the libraries of data frames.
     if name == "protect":
-        return importlib.import_module("liftlock.frame_protection").protect
+        return importlib.import_module("liftlock.tables.protect.api").protect
     raise AttributeError(f"module 'liftlock' has no attribute {name!r}")

@@ -11,7 +11,6 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
-from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.contexts import (
     AnyUserPrior,
     Context,
@@ -22,6 +21,7 @@ from liftlock.contexts import (
     context_from_data,
     representative,
 )
+from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
 from liftlock.contexts.per_user import read_alphabet, read_limits
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
@@ -111,9 +111,9 @@ class Mechanism(Stored):
     certificate: Certificate
     context: Context
     origin: Provenance | None = None
-    column: ColumnCode | None = None
+    column: ColumnEncoding | None = None
     """The rules by which the cells of a column become inputs, if it was made for a column."""
-    group: GroupCode | None = None
+    group: GroupEncoding | None = None
     """The same for several columns that are one input together."""
 
     def __post_init__(self) -> None:
@@ -611,9 +611,9 @@ class Mechanism(Stored):
         told = data.get("origin")
         origin = None if told is None else Provenance.from_data(told)
         rules = data.get("column")
-        column = None if rules is None else ColumnCode.from_data(rules)
+        column = None if rules is None else ColumnEncoding.from_data(rules)
         several = data.get("group")
-        group = None if several is None else GroupCode.from_data(several)
+        group = None if several is None else GroupEncoding.from_data(several)
         if not isinstance(channel, Table | SupportChannel | UserChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"

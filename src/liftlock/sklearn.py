@@ -18,32 +18,32 @@ from sklearn.utils.validation import (
 )
 
 from liftlock.alphabet import Alphabet
-from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
 from liftlock.contexts import Joint, Prior
+from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_cells import numbers_of_column
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.change import value_type
-from liftlock.frames.frame import arrow_columns, release_frame
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
-from liftlock.protection.learning import Tally
-from liftlock.protection.making import make_mechanism
-from liftlock.protection.rules import (
+from liftlock.tables.cells import numbers_of_column
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.formats.base import value_type
+from liftlock.tables.formats.frame import arrow_columns
+from liftlock.tables.protect.context import learn_labels, learn_numbers
+from liftlock.tables.protect.count import Tally
+from liftlock.tables.protect.design import design_column
+from liftlock.tables.protect.spec import (
+    CELLS_FITTED,
     CELLS_WITH_SECRET,
+    ColumnSpec,
     Policy,
-    learn_labels,
-    learn_numbers,
+    is_numeric,
 )
+from liftlock.tables.releases import release_frame
 
 _NOTHING = Alphabet.of(["(nothing)"])
-
-CELLS = 64
-"""So many cells of numbers, unless told otherwise, if the numbers themselves are the secret."""
 
 
 class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -158,11 +158,11 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for name, mechanism in zip(columns, self.mechanisms_, strict=True):
                 X = release_frame(X, mechanism, name)
             return X
-        works = [ArrowColumn(mechanism) for mechanism in self.mechanisms_]
+        works = [EncodedColumns(mechanism) for mechanism in self.mechanisms_]
         released = [
-            work.released(cells) for work, cells in zip(works, columns.values(), strict=True)
+            work.released([cells])[0] for work, cells in zip(works, columns.values(), strict=True)
         ]
-        may_be_none = any(work.may_be_none for work in works)
+        may_be_none = any(work.may_be_none() for work in works)
         return _as_array(released, may_be_none, np.asarray(X).dtype)
 
     def __sklearn_tags__(self) -> Any:
@@ -255,7 +255,10 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         if column.is_constant(counts, policy):
             return _constant(title, counts, notion, policy, secret)
         domain = self.domain.get(name) if isinstance(self.domain, Mapping) else self.domain
-        if column.numeric or (column.whole and (self.cells is not None or domain is not None)):
+        spec = ColumnSpec(title, notion, secret, utility=self.utility, method=self.method)
+        if column.numeric:
+            spec = replace(spec, domain=domain, cells=self.cells)
+        if is_numeric(spec, cells.type):
             learned = learn_numbers(
                 title,
                 column.numbers(),
@@ -263,13 +266,17 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
                 # Rare values are merged by the cells that they are in.
                 replace(policy, rare=0),
                 secret=secret,
-                cells=self.cells or (CELLS if secret is None else CELLS_WITH_SECRET),
+                cells=spec.cells or (CELLS_FITTED if secret is None else CELLS_WITH_SECRET),
                 domain=domain,
             )
         else:
             learned = learn_labels(title, counts, policy, secret=secret)
-        made = make_mechanism(
-            learned, notion, utility=self.utility, method=self.method, seconds=float(self.seconds)
+        made = design_column(
+            learned,
+            notion,
+            utility=spec.utility,
+            method=spec.method,
+            seconds=float(self.seconds),
         )
         # Notes name options as the command line does.
         return made.mechanism, tuple(note.replace("--", "") for note in learned.notes)
@@ -289,17 +296,14 @@ class _Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether cells are numbers with fractions."""
-        return bool(pa.types.is_floating(self._kind) or pa.types.is_decimal(self._kind))
-
-    @property
-    def whole(self) -> bool:
-        """Whether cells are whole numbers."""
-        return bool(pa.types.is_integer(self._kind))
+        """Whether cells are numbers."""
+        types = pa.types
+        kind = self._kind
+        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
     def numbers(self) -> Floats:
         """Return the numbers, not a number where a cell is missing."""
-        return numbers_of_column(self.cells, CellReader(ColumnCode(self.name), _NOTHING))
+        return numbers_of_column(self.cells, CellReader(ColumnEncoding(self.name), _NOTHING))
 
     def counts(self) -> dict[tuple[Any, Any], int]:
         """Return how often each pair of a secret and a value occurs."""
@@ -313,7 +317,7 @@ class _Column:
 
         Beside a secret they are not: who has no value may tell it.
         """
-        reader = CellReader(ColumnCode(self.name), _NOTHING)
+        reader = CellReader(ColumnEncoding(self.name), _NOTHING)
         values = {None if reader.is_missing(value) else value for _, value in counts}
         if policy.missing == "keep" and self.told is None:
             values.discard(None)
@@ -328,7 +332,7 @@ def _constant(
     secret: str | None,
 ) -> tuple[Mechanism, tuple[str, ...]]:
     """Return the mechanism of a column with one value: that value, which tells nothing."""
-    reader = CellReader(ColumnCode(name), _NOTHING)
+    reader = CellReader(ColumnEncoding(name), _NOTHING)
     found = next(value for _, value in counts if not reader.is_missing(value))
     label = found if isinstance(found, str | int | float) else str(found)
     context: Prior | Joint = Prior.from_counts({label: 1})
@@ -337,7 +341,7 @@ def _constant(
             [MISSING_LABEL if told is None else str(told) for told, _ in counts],
             [label] * len(counts),
         )
-    code = ColumnCode(
+    code = ColumnEncoding(
         name,
         keeps_missing=policy.missing == "keep",
         other=label if policy.unseen == "map" else None,

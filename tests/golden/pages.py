@@ -15,8 +15,13 @@ from pathlib import Path
 
 import liftlock as ll
 from liftlock.accounting import account
-from liftlock.protection import CombinedLeak, InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report
+from liftlock.tables.protect.result import (
+    CombinedLeak,
+    EmpiricalLeakage,
+    ProtectedColumn,
+    Protection,
+)
 from tests.unit.report.html import examples
 
 FOLDER = Path(__file__).parent / "pages"
@@ -97,14 +102,16 @@ def _own_priors() -> Protection:
 
 def _beyond() -> Protection:
     made = examples.careful()
-    column = ProtectedColumn("job", "home", made, False, in_table=InTable(1.42, 0.572, False))
+    column = ProtectedColumn(
+        "job", "home", made, False, in_table=EmpiricalLeakage(1.42, 0.572, False)
+    )
     return _one(column, day="2026-11-16", sha256="ab" * 32)
 
 
 def _smoothed() -> Protection:
     made = examples.careful()
     counts = dict.fromkeys(made.table.outputs.labels, 3)
-    near = InTable(0.1, 0.1, True)
+    near = EmpiricalLeakage(0.1, 0.1, True)
     return _one(ProtectedColumn("job", "home", made, True, counts=counts, in_table=near))
 
 

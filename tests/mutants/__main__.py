@@ -41,8 +41,8 @@ CORE = (
     "transfer/*.py",
     "storage.py",
     "estimate/**/*.py",
-    "protection/rules.py",
-    "protection/combined.py",
+    "tables/protect/context.py",
+    "tables/protect/leakage.py",
 )
 """What a guarantee or an estimate hangs on."""
 
@@ -55,7 +55,7 @@ BESIDE = {
     "transfer": ("theorems/test_000_transfer.py",),
     "storage.py": ("unit/test_files.py", "unit/cli/test_bad_input.py"),
     "estimate": ("theorems/test_001_estimation.py", "theorems/test_001_data_aggregation.py"),
-    "protection": ("unit/test_frame_protection.py", "unit/cli/test_protect.py"),
+    "tables": ("unit/cli/test_protect.py",),
 }
 """What else is there to notice a change of a part of the core."""
 

@@ -24,11 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from liftlock.column_code import KEPT
+from liftlock.contexts.columns import KEPT
 from liftlock.errors import CellError, InputError
-from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.line import GridPrior
 from liftlock.sklearn import PrivateColumn
+from liftlock.tables.encoding import EncodedColumns
 
 ANEW = "it compares the results of two calls of transform, and each call draws anew"
 JOBS = ["nurse"] * 30 + ["cook"] * 50 + ["clerk"] * 15 + ["baker"] * 5
@@ -158,7 +158,7 @@ def test_what_is_learned_is_what_is_released(cells: list[Any], missing: str, rar
     except InputError:  # all are missing, say
         return
     (made,) = private.mechanisms_
-    codes = ArrowColumn(made).codes(table.column("x"))
+    codes = EncodedColumns(made).inputs([table.column("x")])
     assert (codes == KEPT).any() <= (missing == "keep")
     seen = Counter(made.channel.inputs.labels[code] for code in codes if code != KEPT)
     prior = made.known_prior

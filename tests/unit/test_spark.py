@@ -33,13 +33,11 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.column_code import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from liftlock.errors import CellError, FileError, InputError, LabelError
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.protection.rules import Policy
-from liftlock.protection.wish import Wish
 from liftlock.spark import once, refusals, releasing
-from liftlock.spark.workers import Worker
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.protect.spec import ColumnSpec, Policy
 from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -228,7 +226,7 @@ def prepare_notes(here: Here) -> None:
 def without_care_a_result_changes(here: Here) -> None:
     """The danger is real: the same DataFrame, two actions, two draws for each row."""
     df = constant_rows(here.spark)
-    work = releasing.randomising([(Worker.of(NOISY, "letter"), [1])], [0, 1], df.columns)
+    work = releasing.randomising([(EncodedColumns.of(NOISY, "letter"), [1])], [0, 1], df.columns)
     lazy = df.mapInArrow(work, df.schema)
     assert by_id(lazy.collect()) != by_id(lazy.collect())
 
@@ -408,14 +406,14 @@ def everything_else_stays(here: Here) -> None:
         ll.Prior.from_counts({"cook": 3, "(missing)": 1}), ll.LIP("1"), method="safe-response"
     )
     workers = {
-        "job": ArrowColumn(encoded),
-        "size": ArrowColumn(ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr")),
-        "flag": ArrowColumn(ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr")),
-        "grade": ArrowColumn(with_code(missing, ColumnCode("grade", missing="(missing)"))),
-        "word": ArrowColumn(with_code(plain, ColumnCode("word", keeps_missing=True))),
+        "job": encoded,
+        "size": ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr"),
+        "flag": ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr"),
+        "grade": with_code(missing, ColumnEncoding("grade", missing="(missing)")),
+        "word": with_code(plain, ColumnEncoding("word", keeps_missing=True)),
     }
     for path in (None, str(here.folder / "safe")):
-        named = [Worker((name,), column) for name, column in workers.items()]
+        named = [EncodedColumns.of(made, name) for name, made in workers.items()]
         result = releasing.release_columns(df, named, path=path)
         kept = [place for place, name in enumerate(df.columns) if name not in workers]
         found = result.collect()
@@ -436,7 +434,7 @@ def everything_else_stays(here: Here) -> None:
         assert {row["grade"] for row in found} == {None, "cook"}
         assert [row["word"] is None for row in found] == [row[6] is None for row in rows]
         assert encoded.channel.fingerprint == ls.aggregate(result, encoded, "job").channel
-        words = ls.aggregate(result, workers["word"].mechanism, "word")
+        words = ls.aggregate(result, workers["word"], "word")
         assert words.reports == sum(row[6] is not None for row in rows)
     twice = df.toDF(*(f"x{place // 2}" for place in range(len(df.columns))))
     with pytest.raises(LabelError, match="2 columns of the same name"):
@@ -445,7 +443,7 @@ def everything_else_stays(here: Here) -> None:
         ls.release(df, plain, "map")
 
 
-def with_code(mechanism: ll.Mechanism, code: ColumnCode) -> ll.Mechanism:
+def with_code(mechanism: ll.Mechanism, code: ColumnEncoding) -> ll.Mechanism:
     from dataclasses import replace
 
     return replace(mechanism, column=code)
@@ -511,7 +509,8 @@ def a_secret_is_protected(here: Here) -> None:
     df = here.spark.createDataFrame(rows, "id long, health string, job string, city string")
     path = str(here.folder / "safe")
     notion = ll.ALIP(lower="1", upper="1/2")
-    safe, done = ls.protect(df, "job", "health", notion, path=path, seconds=2)
+    protected = ls.protect(df, "job", notion, secret="health", path=path, seconds=2)
+    safe, done = protected.frame, protected.protection
     assert safe.columns == ["id", "job", "city"]
     assert done.dropped == ("health",)
     assert (done.rows, done.output) == (240, path)
@@ -535,10 +534,10 @@ def a_secret_is_protected(here: Here) -> None:
     assert {label: count for label, count in column.counts.items() if count} == released
 
     # Job and city as one value: one mechanism, whose reports are counted column by column.
-    parts = [Wish(name, notion, "health") for name in ("job", "city")]
-    both, pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
-    (group,) = pair.columns
-    made = group.mechanism
+    parts = [ColumnSpec(name, notion, "health") for name in ("job", "city")]
+    pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
+    (group,) = pair.protection.columns
+    both, made = pair.frame, group.mechanism
     assert isinstance(made, ll.Mechanism)
     assert made.group is not None
     pairs = Counter((row["job"] or "(missing)", row["city"]) for row in both.collect())
@@ -549,9 +548,12 @@ def a_secret_is_protected(here: Here) -> None:
     with pytest.raises(InputError, match="several columns at once"):
         ls.release(df.drop("health"), made, "job")
 
-    wishes = [Wish("job", notion, "health", policy=Policy("refuse")), Wish("city", ll.LIP("1"))]
+    specs = [
+        ColumnSpec("job", notion, "health", policy=Policy("refuse")),
+        ColumnSpec("city", ll.LIP("1")),
+    ]
     with pytest.raises(InputError, match="values of 'job' are missing"):
-        ls.protect(df, wishes)
+        ls.protect(df, specs)
 
 
 @check
@@ -564,7 +566,7 @@ def what_is_counted_is_what_is_released(here: Here) -> None:
     assert ls.counts(alike, ["told", "word"]) == Counter(rows)
     drawn = df.withColumn("word", F.when(F.rand() < 0.5, "ab").otherwise("cd"))
     with pytest.raises(InputError, match="drawn anew whenever it is computed"):
-        ls.protect(drawn, "word", "told", ll.LIP("1"))
+        ls.protect(drawn, "word", ll.LIP("1"), secret="told")
 
 
 @check
@@ -602,7 +604,7 @@ def what_is_refused(here: Here) -> None:
     stream = here.spark.readStream.format("rate").load().withColumn("letter", F.lit("a"))
     with pytest.raises(InputError, match="foreachBatch"):
         ls.release(stream, NOISY, "letter")
-    with pytest.raises(InputError, match="no notion"):
+    with pytest.raises(InputError, match="no guarantee is asked for"):
         ls.protect(df, "letter")
     with pytest.raises(InputError, match="no input that unseen values could become"):
         ls.release(df, NOISY, "letter", unseen="map")

@@ -25,8 +25,6 @@ from liftlock.files import read_channel, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
-from liftlock.protection.example import PEOPLE as TABLE_PEOPLE
-from liftlock.protection.example import people_csv
 from liftlock.report.design import design_report
 from liftlock.report.estimate import draw_estimate, estimate_report
 from liftlock.report.heatmap import draw_lifts
@@ -34,6 +32,8 @@ from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report
 from liftlock.storage import write_atomically
+from liftlock.tables.example import PEOPLE as TABLE_PEOPLE
+from liftlock.tables.example import people_csv
 
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"

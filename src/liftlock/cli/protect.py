@@ -20,6 +20,7 @@ from liftlock.cli.asked import (
     utility_options,
 )
 from liftlock.cli.console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
+from liftlock.cli.ledger import LedgerOptions, ledger_options
 from liftlock.cli.options import FILE, require_gap_option
 from liftlock.cli.tables import (
     beside,
@@ -29,15 +30,15 @@ from liftlock.cli.tables import (
     safe_option,
     table_options,
 )
-from liftlock.cli.wishes import wishes_of
-from liftlock.column_code import MISSING, UNSEEN
+from liftlock.cli.wishes import read_specs
+from liftlock.contexts.columns import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
 from liftlock.progress import Step
 from liftlock.storage import check_writable, destination, written_atomically
 
 if TYPE_CHECKING:
-    from liftlock.protection.result import Protection
+    from liftlock.tables.protect.result import Protection
 
 
 _A_YEAR = Fraction(365 * 24 * 3600)
@@ -144,6 +145,7 @@ _A_YEAR = Fraction(365 * 24 * 3600)
     "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
 )
 @table_options
+@ledger_options
 @safe_option
 @click.option("--report", type=FILE, metavar="REPORT", help="A report to read (.html).")
 @click.option(
@@ -170,6 +172,11 @@ def protect_command(
     seconds: str,
     required: str | None,
     together: bool,
+    ledger: Path | None,
+    who: str | None,
+    id_column: str | None,
+    about: str | None,
+    limit: str | None,
     force: bool,
     as_json: bool,
     **asked: Any,
@@ -187,6 +194,7 @@ def protect_command(
         -o safe.parquet
     """
     note = Notes()
+    book = LedgerOptions.read(ledger, who, id_column, about, limit)
     time = _seconds(seconds)
     most = None if required is None else read_gap(required, "--require-gap")
     check_writable(output)
@@ -199,13 +207,14 @@ def protect_command(
     outputs |= {f"the mechanism of {name!r}": path for name, path in files.items()}
     replaced = output.exists()
     source = opened(table, delimiter, names, note)
-    from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.protecting import prepare
-    from liftlock.protection.releasing import Releasing
+    from liftlock.tables.protect.plan import prepare
+    from liftlock.tables.releases import TableRelease
+    from liftlock.tables.stream import check_output, rewrite
 
-    wishes = wishes_of(source, columns, secrets, asked, note)
+    specs = read_specs(source, columns, secrets, asked, note)
     before = _state(table)
     check_outputs(outputs, inputs, force=force)
+    book.check(source, inputs, outputs)
     check_output(source, output, force=force)
     _check_report(report)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
@@ -218,7 +227,7 @@ def protect_command(
 
         protection = prepare(
             source,
-            wishes,
+            specs,
             name=table.name,
             drop=drop,
             keep=keep,
@@ -229,19 +238,26 @@ def protect_command(
         )
         if most is not None:
             _require(protection, most)
-        local = {wish.column: wish.local for wish in wishes if wish.local}
-        budgets = {wish.column: wish.local_budgets for wish in wishes}
-        releasing = Releasing(protection, source, local, budgets)
+        release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
-        rewrite(source, output, releasing.change(), watch=shown, force=force, note=note)
+        made = {column.name: column.mechanism for column in protection.columns}
+        with book.recording(source, made, note) as record:
+
+            def finish() -> None:
+                _check_unchanged(table, before)
+                record()
+
+            rewrite(
+                source,
+                output,
+                release.change(),
+                watch=shown,
+                force=force,
+                note=note,
+                before_naming=finish,
+            )
         try:
-            if _state(table) != before:
-                raise FileError(
-                    "the table changed while it was being protected",
-                    where=str(table),
-                    remedy="what was counted is not what was released: try again; nothing is kept",
-                )
-            done = _written(releasing.done(), files, output, report, table, shown)
+            done = _written(release.done(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
             destination(output).unlink(missing_ok=True)
@@ -280,6 +296,16 @@ def _require(protection: Protection, most: float) -> None:
             origin.require(most)
         except NotProved as refusal:
             raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
+
+
+def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
+    """Refuse to release a table that is another than the one that was counted."""
+    if _state(table) != before:
+        raise FileError(
+            "the table changed while it was being protected",
+            where=str(table),
+            remedy="what was counted is not what was released: try again; nothing is kept",
+        )
 
 
 def _state(table: Path) -> tuple[int, ...]:

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.cli.console import Notes, passing, show, show_json
+from liftlock.cli.ledger import LedgerOptions, ledger_options
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
-from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
+from liftlock.contexts.columns import UNSEEN, ColumnEncoding, GroupEncoding
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
 from liftlock.report.format import shown as shown_label
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
-    from liftlock.protection.releasing import ColumnRelease, GroupRelease
+    from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.releases import ColumnRelease
 
 
 @click.command("release", short_help="Replace a column of a table through a mechanism you have.")
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
 @table_options
+@ledger_options
 @safe_option
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -51,6 +53,11 @@ def release_command(
     unseen: str | None,
     delimiter: str | None,
     names: str | None,
+    ledger: Path | None,
+    who: str | None,
+    id_column: str | None,
+    about: str | None,
+    limit: str | None,
     output: Path,
     force: bool,
     as_json: bool,
@@ -60,13 +67,14 @@ def release_command(
     The mechanism is proved again first. The secret that it hides is left out; order and all other
     columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
     output appears under its name only once it is whole. Each run is another release of the same
-    people.
+    people: with --ledger it is recorded before that, and refused beyond a --limit.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet
     liftlock release flu.json answers.csv --column answer -o private.csv
     """
     note = Notes()
+    book = LedgerOptions.read(ledger, who, id_column, about, limit)
     made = read_mechanism(mechanism)
     chosen = column or (made.column.name if made.column is not None else "")
     if not chosen and made.group is None:
@@ -76,20 +84,23 @@ def release_command(
             f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
         )
     source = opened(table, delimiter, names, note)
-    from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.releasing import ColumnRelease, GroupRelease
+    from liftlock.tables.encoding import EncodedColumns
+    from liftlock.tables.releases import ColumnRelease, change_of
+    from liftlock.tables.stream import check_output, rewrite
 
-    check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
+    inputs: dict[str, Path | None] = {"MECHANISM": mechanism, "TABLE": table}
+    check_outputs({"the output": output}, inputs, force=force)
+    book.check(source, inputs, {"the output": output})
     check_output(source, output, force=force)
     replaced = output.exists()
-    work: ColumnRelease | GroupRelease
-    if made.group is not None:
-        work = GroupRelease(made, source, unseen)
-    else:
-        work = ColumnRelease(made, chosen, source, unseen)
+    work = ColumnRelease(EncodedColumns.of(made, chosen or None, unseen), source)
     dropped = left_out(source, work, made.group or made.column, drop, keep, note)
-    with passing("releasing", source.unit) as shown:
-        rows = rewrite(source, output, work.change(dropped), watch=shown, force=force, note=note)
+    change = change_of(source, [work], dropped)
+    item = {" + ".join(work.columns): made}
+    with book.recording(source, item, note) as record, passing("releasing", source.unit) as shown:
+        rows = rewrite(
+            source, output, change, watch=shown, force=force, note=note, before_naming=record
+        )
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
@@ -107,14 +118,14 @@ def release_command(
 
 def left_out(
     source: TableFile,
-    work: ColumnRelease | GroupRelease,
-    rules: ColumnCode | GroupCode | None,
+    work: ColumnRelease,
+    rules: ColumnEncoding | GroupEncoding | None,
     drop: Sequence[str],
     keep: Sequence[str],
     note: Notes,
 ) -> tuple[str, ...]:
     """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
-    from liftlock.protection.kept import look_at_kept
+    from liftlock.tables.protect.inspect import inspect_other_columns
 
     for name in (*work.columns, *drop, *keep):
         source.type_of(name)
@@ -125,7 +136,7 @@ def left_out(
         note(f"{secret!r} is left out: it is the secret (--keep would keep it)")
     kept = [name for name in source.columns if name not in dropped]
     if set(kept) - set(work.columns):
-        look_at_kept(source, kept, [], work.columns, allowed=keep)
+        inspect_other_columns(source, kept, [], work.columns, allowed=keep)
     return tuple(dropped)
 
 

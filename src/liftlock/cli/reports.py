@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import click
 from liftlock.alphabet import Alphabet
 from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
-from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.contexts import PerUserPriors
+from liftlock.contexts.columns import CellReader, ColumnEncoding
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
@@ -21,8 +21,8 @@ from liftlock.mechanism import Mechanism
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import Piece
-    from liftlock.protection.per_user import UserColumn
+    from liftlock.tables.formats.base import Piece
+    from liftlock.tables.per_user import UserColumn
 
 _START = 64
 _ANY = Alphabet.of(["any"])
@@ -55,17 +55,11 @@ def read_reports(
     if not column and group is None:
         raise click.UsageError(f"which column of {path} holds the reports? give --column")
     source = opened(path, delimiter, names, note)
-    from liftlock.frames.arrow_column import ArrowColumn
-    from liftlock.frames.arrow_group import ArrowGroup
-    from liftlock.protection.learning import placed
+    from liftlock.tables.encoding import EncodedColumns
+    from liftlock.tables.formats.base import name_cells
 
-    if group is not None:
-        several = ArrowGroup(made)
-        counted, reports = several.counted, list(group.names)
-    else:
-        assert column is not None
-        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=column)))
-        counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
+    work = EncodedColumns.of(made, column)
+    reports = list(work.names)
     wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
     total = Aggregate.none(made.channel)
     steps = None
@@ -75,12 +69,12 @@ def read_reports(
     rows = 0
     for piece in source.batches(list(wanted), steps):
         rows += piece.batch.num_rows
-        with placed(source, piece):
+        with name_cells(source, piece):
             numbers = {
                 name: None if chosen is None else _numbers(piece, chosen)
                 for name, chosen in (("weights", weights), ("offsets", offsets))
             }
-            part = counted([piece.batch.column(name) for name in reports], **numbers)
+            part = work.counted([piece.batch.column(name) for name in reports], **numbers)
         try:
             total += part
         except InputError as error:
@@ -131,8 +125,8 @@ class UserReports:
             raise click.UsageError(
                 "the mechanism is for users with a prior each: name their columns, --local-priors"
             )
-        from liftlock.protection.learning import placed
-        from liftlock.protection.per_user import UserColumn
+        from liftlock.tables.formats.base import name_cells
+        from liftlock.tables.per_user import UserColumn
 
         labels = made.channel.inputs.labels
         columns = {label: f"{self.prefix}{label}" for label in labels}
@@ -151,7 +145,7 @@ class UserReports:
             start, rows = rows, rows + piece.batch.num_rows
             if beside is not None and rows > len(beside):
                 break
-            with placed(source, piece):
+            with name_cells(source, piece):
                 numbers = {
                     name: None if chosen is None else _numbers(piece, chosen)
                     for name, chosen in given.items()
@@ -174,13 +168,13 @@ class UserReports:
         self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
     ) -> PerUserPriors:
         """Read the priors, and the budgets, of all rows from a table of their own."""
-        from liftlock.protection.learning import placed
+        from liftlock.tables.formats.base import name_cells
 
         assert self.priors is not None
         source = opened(self.priors, delimiter, names, note)
         found = []
         for piece in source.batches(list(worker.knows), None):
-            with placed(source, piece):
+            with name_cells(source, piece):
                 worker.known([piece.batch])  # what is wrong is named with its line
             found.append(piece.batch)
         return worker.known(found)
@@ -207,9 +201,9 @@ def _numbers(piece: Piece, column: str) -> Floats:
     import numpy as np
 
     from liftlock.errors import CellError
-    from liftlock.frames.arrow_cells import numbers_of_column
+    from liftlock.tables.cells import numbers_of_column
 
-    reader = CellReader(ColumnCode(column), _ANY)
+    reader = CellReader(ColumnEncoding(column), _ANY)
     found = numbers_of_column(piece.batch.column(column), reader)
     missing = np.isnan(found)
     if missing.any():

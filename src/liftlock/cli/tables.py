@@ -15,7 +15,7 @@ from liftlock.errors import FileError
 from liftlock.storage import check_free, check_writable, destination
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
+    from liftlock.tables.formats.base import TableFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,7 +59,7 @@ def force_option(command: F) -> F:
 
 def opened(path: Path, delimiter: str | None, names: str | None, note: Notes) -> TableFile:
     """Open a table."""
-    from liftlock.frames.table_file import open_table
+    from liftlock.tables.formats import open_table
 
     listed = None if names is None else [name.strip() for name in names.split(",")]
     mark = "\t" if delimiter in ("\\t", "tab") else delimiter

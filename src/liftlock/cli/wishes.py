@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,22 +19,21 @@ from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
-    from liftlock.protection.wish import Wish
+    from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.protect.spec import ColumnSpec
 
 _ITSELF = "-"
 
 
-def wishes_of(
+def read_specs(
     source: TableFile,
     columns: Sequence[str],
     secrets: Sequence[str],
     asked: dict[str, Any],
     note: Notes,
-) -> list[Wish]:
+) -> list[ColumnSpec]:
     """Read what is wanted of each column."""
-    from liftlock.protection.rules import Policy
-    from liftlock.protection.wish import Wish
+    from liftlock.tables.protect.spec import column_specs
 
     usual, others = _notions(columns, asked)
     told = [
@@ -53,37 +51,37 @@ def wishes_of(
     for name in asked["numbers"]:
         if name not in columns:
             raise click.UsageError(f"--numbers {name}: it is no --column")
-    policy = Policy(
-        asked["missing"], asked["unseen"], asked["rare"], asked["spelled"], asked["smooth"]
-    )
     _check_used(asked, told)
     _check_learned(asked, columns, told)
     joints, priors = list(asked["joints"]), list(asked["priors"])
-    wishes = []
+    contexts: dict[str, Any] = {}
     for column, secret in zip(columns, told, strict=True):
-        context: Any = None
         if secret is not None and joints:
-            context = read_joint(joints.pop(0) if len(asked["joints"]) > 1 else joints[0])
+            contexts[column] = read_joint(joints.pop(0) if len(asked["joints"]) > 1 else joints[0])
         elif secret is None and priors:
-            context = read_prior(priors.pop(0) if len(asked["priors"]) > 1 else priors[0], note)
-        count = cells.get(column)
-        wish = Wish(
-            column,
-            others.get(column, usual) if usual is not None else others[column],
-            secret,
-            context,
-            method=method,
-            policy=policy,
-            numbers=column in asked["numbers"],
-            domain=domains.get(column),
-            cells=None if count is None else check_cells(_whole(count, "--cells")),
-            local=_local(source, column, asked["local_priors"], asked["local_budgets"]),
-            local_budgets=asked["local_budgets"],
-        )
-        if asked["utility"] is not None or asked["loss"] is not None:
-            wish = replace(wish, utility=_utility(asked, context))
-        wishes.append(wish)
-    return wishes
+            given = priors.pop(0) if len(asked["priors"]) > 1 else priors[0]
+            contexts[column] = read_prior(given, note)
+    utility = None
+    if asked["utility"] is not None or asked["loss"] is not None:
+        utility = {column: _utility(asked, contexts.get(column)) for column in columns}
+    return column_specs(
+        columns,
+        others if usual is None else {column: others.get(column, usual) for column in columns},
+        told,
+        context=contexts,
+        utility=utility,
+        method=method,
+        missing=asked["missing"],
+        unseen=asked["unseen"],
+        rare=asked["rare"],
+        spelled=asked["spelled"],
+        smooth=asked["smooth"],
+        numbers=asked["numbers"],
+        domain=domains,
+        cells={column: check_cells(_whole(count, "--cells")) for column, count in cells.items()},
+        local=_local(source, columns[0], asked["local_priors"], asked["local_budgets"]),
+        local_budgets=asked["local_budgets"],
+    )
 
 
 def _utility(asked: dict[str, Any], context: Any) -> Any:

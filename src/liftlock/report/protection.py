@@ -9,13 +9,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from liftlock.forms import UserChannel
-from liftlock.protection.limits import exceeds
-from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.format import amount, nats, printable, shown, title_of
 from liftlock.report.text import certificate_lines, grid_of
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
+
+    from liftlock.tables.protect.result import CombinedLeak, ProtectedColumn, Protection
 
 FORMAT = "liftlock.protection"
 VERSION = 1
@@ -30,7 +30,7 @@ def protection_report(protection: Protection) -> RenderableType:
         parts.append(Text())
     if protection.combined:
         parts.append(_combined(protection))
-        beyond = exceeds(protection)
+        beyond = protection.exceeded()
         if beyond:
             about = ", ".join(shown(secret) for secret in beyond)
             parts.append(

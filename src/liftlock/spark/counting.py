@@ -15,7 +15,7 @@ from liftlock.estimate.weights import numbers_each
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, only, place_of
 from liftlock.spark.refusals import packed, refusal, understanding
-from liftlock.spark.workers import Worker
+from liftlock.tables.encoding import EncodedColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +41,7 @@ def aggregate(
 
     The aggregate merges with others by ``+``, and ``mechanism.estimate`` takes it.
     """
-    worker = Worker.of(mechanism, column)
+    worker = EncodedColumns.of(mechanism, column)
     check_frame(df)
     numbers = {"weights": weights, "offsets": offsets}
     named = [given for given in numbers.values() if isinstance(given, str)]
@@ -65,7 +65,7 @@ def aggregate(
 
 
 def adding_up(
-    reports: Worker, numbers: dict[str, str | float | None]
+    reports: EncodedColumns, numbers: dict[str, str | float | None]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what each task does: one row with the aggregate of all its reports."""
 

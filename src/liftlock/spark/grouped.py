@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from liftlock.errors import InputError
-from liftlock.frames.table_file import Piece
 from liftlock.progress import Progress, Step
 from liftlock.spark.columns import arrow_type, place_of, plainly_named
 from liftlock.spark.counting import counts
 from liftlock.spark.refusals import understanding
+from liftlock.tables.formats.base import Piece
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

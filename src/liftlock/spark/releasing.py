@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from liftlock.column_code import check_secret_gone
+from liftlock.contexts.columns import check_secret_gone
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, place_of, plainly_named, spark_type
 from liftlock.spark.once import check_place, computed_once
 from liftlock.spark.refusals import telling, understanding
-from liftlock.spark.workers import Worker
+from liftlock.tables.encoding import EncodedColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,14 +53,14 @@ def release(
     reads every column as nullable. A DataFrame that holds the secret which the mechanism hides is
     refused, unless it is in `keep`.
     """
-    worker = Worker.of(mechanism, column, unseen)
+    worker = EncodedColumns.of(mechanism, column, unseen)
     check_secret_gone(mechanism.group or mechanism.column, df.columns, keep)
     return release_columns(df, [worker], path=path)
 
 
 def release_columns(
     df: DataFrame,
-    workers: Sequence[Worker],
+    workers: Sequence[EncodedColumns],
     *,
     path: str | os.PathLike[str] | None = None,
     dropped: Sequence[str] = (),
@@ -78,7 +78,7 @@ def release_columns(
         return computed_once(plainly_named(df).mapInArrow(work, schema), place)
 
 
-Placed = Sequence[tuple[Worker, Sequence[int]]]
+Placed = Sequence[tuple[EncodedColumns, Sequence[int]]]
 """Workers, each with the positions of its columns."""
 
 
@@ -111,7 +111,7 @@ def _schema(before: StructType, workers: Placed, kept: Sequence[int]) -> Any:
     fields = {place: before[place] for place in kept}
     for worker, places in workers:
         kinds = [arrow_type(before[place]) for place in places]
-        for at, (place, kind) in enumerate(zip(places, worker.types(kinds), strict=True)):
+        for at, (place, kind) in enumerate(zip(places, worker.released_types(kinds), strict=True)):
             fields[place] = _field(before[place], kinds[at], kind, worker.may_be_missing(at))
     return StructType([fields[place] for place in kept])
 

@@ -21,7 +21,7 @@ from liftlock import LIP, Channel, Mechanism, NotCertified, PerUserPriors, Prior
 from liftlock.forms import UserChannel
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
-from tests.unit.protection.memory import lifts, rows_of, within
+from tests.unit.tables.protect.memory import lifts, rows_of, within
 
 JOBS = {"husband": (5, 1, 1, 2), "wife": (1, 5, 2, 1), "single": (2, 2, 4, 2)}
 
@@ -634,9 +634,9 @@ def test_a_table_without_its_mechanism_is_removed_behind_a_link(
 @pytest.mark.parametrize(
     ("place", "error"),
     [
-        ("liftlock.protection.releasing.ColumnRelease.released", KeyboardInterrupt()),
-        ("liftlock.protection.protecting.make_mechanism", KeyboardInterrupt()),
-        ("liftlock.protection.protecting.make_mechanism", "not certified"),
+        ("liftlock.tables.releases.ColumnRelease.arrays", KeyboardInterrupt()),
+        ("liftlock.tables.protect.plan.design_column", KeyboardInterrupt()),
+        ("liftlock.tables.protect.plan.design_column", "not certified"),
         ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
         ("liftlock.mechanism.Mechanism.save", OSError(28, "No space left on device")),
         ("liftlock.report.html.write_report", OSError(28, "No space left on device")),
@@ -723,16 +723,16 @@ def test_a_table_that_changes_meanwhile_is_not_released(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was counted must be what is released: otherwise the guarantee is about other rows."""
-    from liftlock.protection import releasing
+    from liftlock.tables import releases as releasing
 
-    draw = releasing.ColumnRelease.released
+    draw = releasing.ColumnRelease.arrays
 
     def written_to(self: Any, batch: Any) -> Any:
         with Path("t.csv").open("a") as stream:
             stream.write("a,m\n")
         return draw(self, batch)
 
-    monkeypatch.setattr(releasing.ColumnRelease, "released", written_to)
+    monkeypatch.setattr(releasing.ColumnRelease, "arrays", written_to)
     rows = "".join(f"{x},{s}\n" for x in "ab" for s in "mf") * 30
     outcome = run(
         *("protect", "t.csv", "--column", "x", "--secret", "s", "--epsilon", "1", "-o", "o.csv"),

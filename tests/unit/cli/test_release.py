@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Mechanism, Prior, design
-from liftlock.column_code import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -25,7 +25,11 @@ def mechanism(**rules: Any) -> Mechanism:
     labels = ["a", "b", "c"] + (["(missing)"] if "missing" in rules else [])
     made = design(Prior.uniform(labels), LIP("1"), method="safe-response")
     return Mechanism(
-        made.channel, made.certificate, made.context, made.origin, column=ColumnCode("x", **rules)
+        made.channel,
+        made.certificate,
+        made.context,
+        made.origin,
+        column=ColumnEncoding("x", **rules),
     )
 
 
@@ -167,7 +171,7 @@ def test_an_interrupted_release_leaves_nothing(
         raise KeyboardInterrupt
 
     Path("t.csv").write_bytes(TABLE.encode())
-    monkeypatch.setattr("liftlock.protection.releasing.ColumnRelease.released", stop)
+    monkeypatch.setattr("liftlock.tables.releases.ColumnRelease.arrays", stop)
     done = run(*COMMAND)
     assert done.code not in (0, 2)
     assert done.made == frozenset()

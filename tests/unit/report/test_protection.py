@@ -12,16 +12,16 @@ from rich.console import Console
 
 from liftlock import LIP, Prior, design
 from liftlock.accounting import account
-from liftlock.protection import (
+from liftlock.report.protection import protection_data, protection_report
+from liftlock.tables.protect.result import (
+    BootstrapLeakage,
     CombinedLeak,
     Curve,
     CurvePoint,
     KeptColumn,
     ProtectedColumn,
     Protection,
-    Resampled,
 )
-from liftlock.report.protection import protection_data, protection_report
 
 PRIOR = Prior.from_counts({"a": 3, "b": 2, "c": 1})
 MADE = design(PRIOR, LIP("1"), method="optimal")
@@ -32,7 +32,7 @@ COLUMN = ProtectedColumn(
     True,
     ("a note",),
     Curve("worth", True, (CurvePoint(0.5, "lip(epsilon=0.5)", 0.1),), 0.0, 1.0),
-    Resampled(200, (0.9, 1.25, math.inf), (0.8, 0.95, 1.5), 0.4),
+    BootstrapLeakage(200, (0.9, 1.25, math.inf), (0.8, 0.95, 1.5), 0.4),
     "safe.json",
     {"a": 4, "b": 2},
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from liftlock.alphabet import Label
 from liftlock.exact.decimals import GLUE
 from liftlock.exact.integers import Floats
-from liftlock.protection.result import ProtectedColumn
 from liftlock.report.format import counted, cut, percent, plain, times
 from liftlock.report.html.charts import (
     NUMBERED,
@@ -26,6 +26,9 @@ from liftlock.report.html.charts import (
 from liftlock.report.html.markup import Content, Markup, markup, named, tag, written
 from liftlock.report.html.measures import Leak, Places
 from liftlock.report.html.tones import lift_tone
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.result import ProtectedColumn
 
 _MOST_ROWS, _MOST_COLUMNS = 30, 60
 _MOST_BARS, _MOST_LISTED = 12, 60

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from liftlock.alphabet import Label
 from liftlock.exact.integers import Floats
-from liftlock.protection.result import Curve
 from liftlock.report.format import amount, fitted, fitted_apart, plain, width_of
 from liftlock.report.html.markup import Content, Markup, markup, tag, written
 from liftlock.report.html.tones import STEPS
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.result import Curve
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from liftlock.protection.result import Protection
 from liftlock.report.format import percent
 from liftlock.report.html.charts import place
 from liftlock.report.html.markup import breakable, finished, listed, named
 from liftlock.report.html.tones import tone_rules
 from liftlock.report.html.view import PageView
 from liftlock.storage import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.result import Protection
 
 
 def html_report(protection: Protection) -> str:

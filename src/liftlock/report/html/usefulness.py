@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
-from liftlock.protection.result import ProtectedColumn
 from liftlock.report.format import amount, counted, percent
 from liftlock.report.html.charts import WIDE, Bar, Cell, Group, Legend, Picture, band, heat_map
 from liftlock.report.html.markup import Content, named, written
 from liftlock.report.html.measures import Kept, Places, numbers_of
 from liftlock.report.html.tones import STEPS, share_tone
 from liftlock.report.released import for_everybody, reading_of
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.result import ProtectedColumn
 
 _MOST_CONFUSED = 20
 _MOST_MARGINAL = 24

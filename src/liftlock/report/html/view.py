@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from string import Formatter
+from typing import TYPE_CHECKING
 
 from liftlock.accounting.account import Account
 from liftlock.contexts import Joint, PriorSet
@@ -25,8 +26,6 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import extremes
 from liftlock.notions.measurement import Witness
-from liftlock.protection.limits import exceeds, guards, keeps, limits_of
-from liftlock.protection.result import CombinedLeak, Curve, KeptColumn, ProtectedColumn, Protection
 from liftlock.report.account import how
 from liftlock.report.format import (
     amount,
@@ -48,6 +47,15 @@ from liftlock.report.html.charts import (
 from liftlock.report.html.markup import Content, Markup, listed, markup, named, tag
 from liftlock.report.html.measures import Kept, Leak, numbers_of, output_counts
 from liftlock.report.html.usefulness import FrequencyView, UtilityView, as_counted
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.result import (
+        CombinedLeak,
+        Curve,
+        KeptColumn,
+        ProtectedColumn,
+        Protection,
+    )
 
 Rows = list[list[Content]]
 
@@ -89,7 +97,7 @@ class PageView:
     @property
     def exceeded(self) -> tuple[str, ...]:
         """Secrets about which all columns together may tell more than one of them is allowed to."""
-        return exceeds(self.protection)
+        return self.protection.exceeded()
 
     @property
     def facts(self) -> Rows:
@@ -157,7 +165,7 @@ def _kept_view(protection: Protection, secret: str, columns: Sequence[KeptColumn
     limits = [
         column.mechanism.notion.belief_limits()
         for column in protection.columns
-        if guards(column, secret)
+        if column.guards(secret)
     ]
     up = sorted({float(limit.upper.nats()) for limit in limits if limit.upper is not None})
     down = sorted({float(limit.lower.nats()) for limit in limits if limit.lower is not None})
@@ -582,13 +590,13 @@ class TogetherView:
     @property
     def limited(self) -> bool:
         """Whether any of the columns has a budget for this secret."""
-        return bool(limits_of(self.protection, self.leak))
+        return bool(self.protection.limits_of(self.leak))
 
     @property
     def beyond(self) -> list[str]:
         """The columns whose budget for one is exceeded by all together."""
-        limits = limits_of(self.protection, self.leak)
-        return [name for name, notion in limits.items() if not keeps(self.leak.account, notion)]
+        limits = self.protection.limits_of(self.leak)
+        return [name for name, notion in limits.items() if not self.leak.keeps(notion)]
 
 
 def factors(account: Account) -> tuple[Fraction | None, Fraction]:

@@ -8,14 +8,14 @@ import numpy as np
 
 import liftlock as ll
 from liftlock.accounting import account
-from liftlock.protection import (
+from liftlock.tables.protect.result import (
+    BootstrapLeakage,
     CombinedLeak,
     Curve,
     CurvePoint,
     KeptColumn,
     ProtectedColumn,
     Protection,
-    Resampled,
 )
 
 JOBS = ("clerk", "nurse", "cook", "driver")
@@ -65,7 +65,7 @@ def everyday() -> Protection:
         0.0,
         1.3,
     )
-    resampled = Resampled(200, (0.4, 0.5, 0.6), (0.3, 0.5, 0.8), 0.93)
+    resampled = BootstrapLeakage(200, (0.4, 0.5, 0.6), (0.3, 0.5, 0.8), 0.93)
     first = ProtectedColumn(
         "job",
         "home",

@@ -15,8 +15,8 @@ import liftlock as ll
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.notions import MaxLift, MinLift, make_notion
-from liftlock.protection import ProtectedColumn
 from liftlock.report.html.view import ColumnView, promise_of, proved_laws
+from liftlock.tables.protect.result import ProtectedColumn
 from tests.unit.report.html import examples
 
 BUDGETS = st.decimals("0.001", "12", places=3)

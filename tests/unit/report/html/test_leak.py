@@ -10,7 +10,7 @@ import pytest
 
 import liftlock as ll
 from liftlock import Mechanism
-from liftlock.column_code import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from liftlock.report.html.measures import Kept, Leak, output_counts
 from tests.unit.report.html import examples
 
@@ -101,7 +101,7 @@ def test_released_values_are_counted_as_they_were_written() -> None:
     draft = ll.Draft.of([1, 2, "(missing)"], [1, 2, "(missing)"], 0.4 * np.eye(3) + 0.2)
     made = ll.lock(draft, ll.LIP("1"), ll.Prior.uniform([1, 2, "(missing)"]))
     coded = Mechanism(
-        made.channel, made.certificate, made.context, None, ColumnCode("x", missing="(missing)")
+        made.channel, made.certificate, made.context, None, ColumnEncoding("x", missing="(missing)")
     )
     # A missing output is an empty cell, and CSV files hold text.
     assert output_counts(coded, {"1": 3, 2: 4, None: 5}) == ((3, 4, 5), 0)

@@ -12,8 +12,8 @@ import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError
-from liftlock.protection import InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report, write_report
+from liftlock.tables.protect.result import EmpiricalLeakage, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -156,7 +156,7 @@ def test_a_given_joint_is_not_called_counted() -> None:
 
 
 def test_statistics_that_do_not_fit_are_said_at_once_and_are_confidential() -> None:
-    broken = InTable(1.42, 0.572, False)
+    broken = EmpiricalLeakage(1.42, 0.572, False)
     column = ProtectedColumn("job", "home", examples.careful(), False, in_table=broken)
     page = html_report(Protection("people.csv", 9, (column,)))
     words = Outline.of(page).words
@@ -170,7 +170,7 @@ def test_statistics_that_do_not_fit_are_said_at_once_and_are_confidential() -> N
 def test_smoothed_counts_are_not_called_true() -> None:
     made = examples.careful()
     counts = dict.fromkeys(made.table.outputs.labels, 3)
-    near = InTable(0.1, 0.1, True)
+    near = EmpiricalLeakage(0.1, 0.1, True)
     column = ProtectedColumn("job", "home", made, True, counts=counts, in_table=near)
     words = Outline.of(html_report(Protection("people.csv", 9, (column,)))).words
     assert "counted in the table itself and then smoothed" in words

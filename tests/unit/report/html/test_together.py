@@ -12,10 +12,13 @@ from liftlock.accounting.accountants import PrivacyLoss
 from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import Measurement
-from liftlock.protection import CombinedLeak, ProtectedColumn, Protection
-from liftlock.protection.limits import exceeds, keeps, limits_of
 from liftlock.report.html import html_report
 from liftlock.report.html.view import factors
+from liftlock.tables.protect.result import (
+    CombinedLeak,
+    ProtectedColumn,
+    Protection,
+)
 from tests.unit.report.html import examples
 
 
@@ -41,12 +44,13 @@ def test_factors_are_those_of_the_product() -> None:
 
 def test_more_than_one_budget_is_warned_of() -> None:
     protection = examples.everyday()
-    assert exceeds(protection) == ("home",)
+    assert protection.exceeded() == ("home",)
     assert "Attention." in words_of(protection)
     alone = account([examples.careful()], examples.joint())
-    assert keeps(alone, examples.careful().notion)
-    within = replace(protection, combined=(CombinedLeak("home", ("job",), alone),))
-    assert exceeds(within) == ()
+    leak = CombinedLeak("home", ("job",), alone)
+    assert leak.keeps(examples.careful().notion)
+    within = replace(protection, combined=(leak,))
+    assert within.exceeded() == ()
     assert "stays within the budget" in words_of(within)
 
 
@@ -61,8 +65,8 @@ def test_a_column_may_be_its_own_secret() -> None:
     )
     leak = CombinedLeak("job", ("job", "former job"), account([own.table, made.table], prior))
     protection = Protection("people.csv", 220, columns, (leak,))
-    assert list(limits_of(protection, leak)) == ["job"]
-    assert exceeds(protection) == ("job",)
+    assert list(protection.limits_of(leak)) == ["job"]
+    assert protection.exceeded() == ("job",)
     words = " ".join(words_of(protection).split())
     assert "raise the probability of any true “ job ”" in words
     lifts = [lift for row in ll.lift_table(made.table, prior).lifts() for lift in row]
@@ -85,8 +89,8 @@ def test_what_nobody_bounds_is_no_promise() -> None:
     assert factors(released)[0] is not None
     nothing = replace(released, spent=())
     assert factors(nothing) == (None, Fraction(0))
-    assert not keeps(nothing, ll.LIP("1"))
     leak = CombinedLeak("home", ("job",), nothing)
+    assert not leak.keeps(ll.LIP("1"))
     words = words_of(replace(examples.everyday(), combined=(leak,)))
     assert "without limit" in words
     assert "nothing is proved" in words

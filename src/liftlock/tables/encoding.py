@@ -1,0 +1,392 @@
+"""Arrow arrays in, private Arrow arrays out: the one way that files, frames and Spark all take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts import ProfileGraph
+from liftlock.contexts.columns import KEPT, PLAIN, ColumnEncoding, GroupEncoding
+from liftlock.errors import CellError, InputError, NotDefined
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.weights import numbers_each
+from liftlock.forms import SupportChannel, UserChannel
+from liftlock.line.grid import GridPrior
+from liftlock.mechanism import Mechanism
+from liftlock.sampling.release import release_codes
+from liftlock.tables.cells import (
+    CellCodes,
+    Codes,
+    WrittenCells,
+    encoded,
+    filled,
+    first_row,
+    packed,
+    packed_type,
+    unpacked,
+    whole_array,
+)
+from liftlock.utility.mean import points_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_COMBINATIONS = 10_000_000
+"""As many combinations of cells can be looked up, whether they occur or not."""
+
+_LISTED = 6
+
+
+@dataclass(frozen=True)
+class EncodedColumns:
+    """A mechanism at work on Arrow arrays: one for each column that it releases.
+
+    A column is a group of one. Its cells are the inputs and outputs themselves; of several columns
+    the combinations of cells are, and only then combinations are looked up.
+
+    >>> import pyarrow as pa
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> (reports,) = EncodedColumns(made).released([pa.array(["yes", "no", "no"])])
+    >>> reports.type, set(reports.to_pylist()) <= {"no", "yes"}
+    (DataType(string), True)
+    """
+
+    mechanism: Mechanism
+    unseen: str | None = None
+    """Another policy for unseen values and combinations than the mechanism's own."""
+    names: tuple[Any, ...] = ()
+    """Other names of the columns than the mechanism's own."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mechanism.channel, UserChannel):
+            raise NotDefined(
+                "releasing a column by itself",
+                self.mechanism.context.describe(),
+                "each row needs a prior of its own: use liftlock protect --local-priors, or in "
+                "Python mechanism.release(values, priors)",
+            )
+        if self._combinations > MOST_COMBINATIONS:
+            raise InputError(
+                f"more than {MOST_COMBINATIONS:,} combinations of values",
+                value=", ".join(code.name for code in self.codes),
+                remedy="merge rare values, or use fewer cells of numbers",
+            )
+
+    @classmethod
+    def of(
+        cls, mechanism: Mechanism, columns: Any = None, unseen: str | None = None
+    ) -> EncodedColumns:
+        """Take the columns that are named, or those that the mechanism was made for."""
+        if not isinstance(mechanism, Mechanism):
+            raise InputError(
+                "not a mechanism for columns",
+                value=type(mechanism).__name__,
+                remedy="give one that design(...), lock(...) or Mechanism.load(...) made",
+            )
+        group = mechanism.group
+        if group is not None:
+            given = group.names if columns is None else columns
+            if isinstance(given, str) or len(given) != len(group.names):
+                raise InputError(
+                    "a mechanism for several columns at once",
+                    value=", ".join(group.names),
+                    remedy="leave the column out, or name one for each of them, in this order",
+                )
+            return cls(mechanism, unseen, tuple(given))
+        if columns is None and (mechanism.column is None or not mechanism.column.name):
+            raise InputError(
+                "no column", remedy="name one: the mechanism was made for none of its own"
+            )
+        own = mechanism.column.name if mechanism.column is not None else None
+        return cls(mechanism, unseen, (own if columns is None else columns,))
+
+    # --- what is said about the columns ----------------------------------------------------------
+
+    @property
+    def group(self) -> GroupEncoding | None:
+        """How combinations of cells are inputs; None for one column."""
+        return self.mechanism.group
+
+    @cached_property
+    def codes(self) -> tuple[ColumnEncoding, ...]:
+        """The rules of each column."""
+        codes = (self._own,) if self.group is None else self.group.columns
+        if self.names:
+            pairs = zip(codes, self.names, strict=True)
+            codes = tuple(replace(code, name=str(name)) for code, name in pairs)
+        if self.unseen is None or all(self.unseen == code.unseen for code in codes):
+            return codes
+        if self.unseen == "map" and any(code.other is None for code in codes):
+            raise InputError(
+                "the mechanism has no input that unseen values could become",
+                remedy="make it with --unseen map, or leave them out",
+            )
+        return tuple(replace(code, unseen=self.unseen) for code in codes)  # type: ignore[arg-type]
+
+    @property
+    def _own(self) -> ColumnEncoding:
+        code = self.mechanism.column or PLAIN
+        context = self.mechanism.context
+        if isinstance(context, GridPrior):
+            return replace(code, edges=context.grid.edges, cells=context.labels)
+        return code
+
+    @property
+    def _parts(self) -> tuple[Alphabet, ...]:
+        """What the cells of each column become: of one column the inputs of the mechanism."""
+        return (self.mechanism.channel.inputs,) if self.group is None else self.group.parts
+
+    @cached_property
+    def _cells(self) -> list[CellCodes]:
+        return [CellCodes(code, part) for code, part in zip(self.codes, self._parts, strict=True)]
+
+    @cached_property
+    def _written(self) -> list[WrittenCells]:
+        """What the outputs of each column are written as; of several columns their parts."""
+        if self.group is not None:
+            return [WrittenCells.of(self.group.written(at)) for at in range(len(self._parts))]
+        outputs = self.mechanism.table.outputs
+        if isinstance(self.mechanism.context, GridPrior):
+            return [WrittenCells.of(points_of(outputs, "release").tolist())]
+        return [WrittenCells.of([self.codes[0].cell_of(label) for label in outputs.labels])]
+
+    def may_be_none(self, place: int = 0) -> bool:
+        """Tell whether an output of a column is written as a missing cell."""
+        packs = isinstance(self.mechanism.channel, SupportChannel)
+        return not packs and self._written[place].nothing is not None
+
+    def may_be_missing(self, place: int) -> bool:
+        """Tell whether a column may have missing cells once it is released."""
+        return self.codes[place].keeps_missing or self.may_be_none(place)
+
+    # --- from cells to reports ------------------------------------------------------------------
+
+    def inputs(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
+        """Return the input of each row, or `KEPT`; the first that is not usable is named."""
+        self._refuse_profiles()
+        parts = [read.codes(cells) for read, cells in zip(self._cells, columns, strict=True)]
+        if self.group is None:
+            return parts[0]
+        places: npt.NDArray[Any] = self._input_of_key[self._keys(parts)]
+        unknown = places < 0
+        if unknown.any():
+            if any(code.unseen == "refuse" for code in self.codes):
+                row = int(np.argmax(unknown))
+                raise CellError(
+                    "a combination of values that the mechanism does not know",
+                    row,
+                    self.codes[0].name,
+                    value=tuple(
+                        part.labels[int(each[row])]
+                        for part, each in zip(self._parts, parts, strict=True)
+                    ),
+                    remedy="design it with that combination, or with --unseen map",
+                )
+            places = np.where(unknown, self._likeliest, places)
+        return places
+
+    def mapped(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> int:
+        """Return how many cells are not known, and become the input for such."""
+        return sum(read.mapped(cells) for read, cells in zip(self._cells, columns, strict=True))
+
+    def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
+        """Return the types of the columns once they are released: as before where outputs fit."""
+        self._refuse_profiles()
+        channel = self.mechanism.channel
+        if isinstance(channel, SupportChannel):
+            return [packed_type(channel)]
+        return [
+            written.released_type(kind) for written, kind in zip(self._written, before, strict=True)
+        ]
+
+    def drawn(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[Codes, Codes | None]:
+        """Randomise rows with the operating system's entropy; say which ones stay missing."""
+        codes = self.inputs(columns)
+        kept = codes == KEPT if self.codes[0].keeps_missing else None
+        if kept is not None:
+            codes = np.where(kept, 0, codes)
+        channel = self.mechanism.channel
+        table = channel if isinstance(channel, SupportChannel) else self.mechanism.table
+        return release_codes(table, codes), kept
+
+    def decoded(
+        self, outputs: Codes, before: Sequence[pa.DataType], kept: Codes | None = None
+    ) -> list[pa.Array]:
+        """Return outputs as cells, an array for each column; `kept` marks what stays missing."""
+        if isinstance(self.mechanism.channel, SupportChannel):
+            return [packed(outputs, kind, kept) for kind in self.released_types(before)]
+        if self.group is None:
+            return [self._written[0].decoded(outputs, before[0], kept)]
+        return [
+            written.decoded(part[outputs], kind)
+            for written, part, kind in zip(self._written, self._output_parts, before, strict=True)
+        ]
+
+    def released(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[pa.Array]:
+        """Randomise rows with the operating system's entropy."""
+        outputs, kept = self.drawn(columns)
+        return self.decoded(outputs, [cells.type for cells in columns], kept)
+
+    def _refuse_profiles(self) -> None:
+        if isinstance(self.mechanism.context, ProfileGraph):
+            raise NotDefined(
+                "releasing a column",
+                self.mechanism.context.describe(),
+                "it needs the profile of each row: use liftlock profiles release",
+            )
+
+    # --- from reports to counts -----------------------------------------------------------------
+
+    def counted(self, columns: Sequence[pa.Array | pa.ChunkedArray], **numbers: Any) -> Aggregate:
+        """Count rows of reports, as `released` writes them; `numbers` are weights and offsets.
+
+        Where the mechanism keeps missing cells missing, these are nobody's reports, and their
+        weights are not counted either. No reports at all give an aggregate of none.
+        """
+        channel = self.mechanism.channel
+        if isinstance(channel, SupportChannel):
+            column = whole_array(columns[0], text=False)
+            codes = unpacked(column, channel, self.codes[0])
+            kept = column.is_null().to_numpy(zero_copy_only=False)
+        else:
+            codes = self._outputs([whole_array(cells) for cells in columns])
+            kept = codes == KEPT
+        each = {
+            name: None if given is None else numbers_each(given, len(codes), name[:-1])
+            for name, given in numbers.items()
+        }
+        if kept.any():
+            codes = codes[~kept]
+            each = {name: found if found is None else found[~kept] for name, found in each.items()}
+        if not len(codes):
+            return Aggregate.none(channel)
+        if isinstance(channel, SupportChannel):
+            return Aggregate.of(channel, codes, **each)
+        return Aggregate.of_codes(self.mechanism.table, codes, **each)
+
+    def _outputs(self, columns: Sequence[pa.Array]) -> npt.NDArray[Any]:
+        """Return which output each row of reports is, or `KEPT`."""
+        parts = [self._reports(at, column) for at, column in enumerate(columns)]
+        if self.group is None:
+            return parts[0]
+        places: npt.NDArray[Any] = self._output_of_key[self._keys(parts)]
+        unknown = places < 0
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise CellError(
+                "a report that is no output of the mechanism",
+                row,
+                self.codes[0].name,
+                value=tuple(column[row].as_py() for column in columns),
+                remedy="the columns do not go together so; nothing was counted",
+            )
+        return places
+
+    def _reports(self, at: int, column: pa.Array) -> npt.NDArray[Any]:
+        """Return which output, or part of one, each report of a column is."""
+        known = encoded(column)
+        entries = known.dictionary.to_pylist()
+        places = np.zeros(len(entries) + 1, dtype=np.intp)
+        for entry_at, entry in enumerate([*entries, None]):
+            place = self._report(at, entry)
+            if place is None:
+                row = first_row(known.indices, entry_at if entry_at < len(entries) else None)
+                if row is not None:
+                    raise self._no_output(at, row, entry)
+                place = 0
+            places[entry_at] = place
+        codes: npt.NDArray[Any] = places[filled(known.indices, len(entries))]
+        return codes
+
+    def _report(self, at: int, report: Any) -> int | None:
+        written = self._written[at]
+        if isinstance(report, str) and report in written.by_text:
+            return written.output(report)
+        if self._cells[at].reader.is_missing(report):
+            return KEPT if self.codes[at].keeps_missing else written.nothing
+        return written.output(report)
+
+    def _no_output(self, at: int, row: int, report: object) -> CellError:
+        texts = list(self._written[at].by_text)
+        listed = ", ".join(texts[:_LISTED])
+        return CellError(
+            "a report that is no output of the mechanism",
+            row,
+            self.codes[at].name,
+            value=report,
+            remedy=f"outputs are {listed}{' ...' if len(texts) > _LISTED else ''}; nothing was "
+            "counted",
+        )
+
+    # --- combinations of the cells of several columns -------------------------------------------
+
+    @property
+    def _combinations(self) -> int:
+        """How many combinations of parts there are, whether they occur or not."""
+        return 0 if self.group is None else math.prod(len(part) for part in self._parts)
+
+    def _keys(self, parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+        """Number all combinations of parts, whether they occur or not."""
+        keys = np.zeros(len(parts[0]), dtype=np.int64)
+        for each, part in zip(parts, self._parts, strict=True):
+            keys = keys * len(part) + each
+        return keys
+
+    def _key(self, label: Label) -> int:
+        assert isinstance(label, tuple)
+        key = 0
+        # An output may have a number behind its parts, which tells it from others.
+        for each, part in zip(label, self._parts, strict=False):
+            key = key * len(part) + part.index(each)
+        return key
+
+    @cached_property
+    def _input_of_key(self) -> npt.NDArray[np.int64]:
+        """The input of each combination, -1 for those that are none."""
+        assert self.group is not None
+        places = np.full(self._combinations, -1, dtype=np.int64)
+        for place, label in enumerate(self.mechanism.channel.inputs.labels):
+            places[self._key(label)] = place
+        for rare, kept in self.group.merged:
+            places[self._key(rare)] = self.mechanism.channel.inputs.index(kept)
+        return places
+
+    @cached_property
+    def _likeliest(self) -> int:
+        prior = self.mechanism.known_prior
+        assert prior is not None
+        label = prior.labels[int(np.argmax(prior.floats()))]
+        return self.mechanism.channel.inputs.index(label)
+
+    @cached_property
+    def _output_of_key(self) -> npt.NDArray[np.int64]:
+        """The output of each combination, -1 for those that are none."""
+        places = np.full(self._combinations, -1, dtype=np.int64)
+        for place, label in enumerate(self.mechanism.table.outputs.labels):
+            key = self._key(label)
+            if places[key] >= 0:
+                raise InputError(
+                    "two outputs are written the same",
+                    value=label,
+                    remedy="their reports cannot be told apart: count them by name, with "
+                    "mechanism.aggregate",
+                )
+            places[key] = place
+        return places
+
+    @cached_property
+    def _output_parts(self) -> list[npt.NDArray[np.int64]]:
+        """For each column: which part each output has."""
+        labels = self.mechanism.table.outputs.labels
+        return [
+            np.array([part.index(label[at]) for label in labels])  # type: ignore[index]
+            for at, part in enumerate(self._parts)
+        ]

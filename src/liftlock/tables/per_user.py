@@ -1,0 +1,190 @@
+"""A column whose rows each bring a prior of their own, in other columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.columns import CellReader, ColumnEncoding
+from liftlock.contexts.per_user import read_limits
+from liftlock.errors import CellError, InputError
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.exact.integers import Floats
+from liftlock.forms import ArcChannel
+from liftlock.mechanism import Mechanism
+from liftlock.tables.cells import CellCodes, numbers_of_column
+from liftlock.tables.formats.base import TableSource, name_cells
+
+_SUMS = 1e-6
+
+
+@dataclass(frozen=True)
+class UserColumn:
+    """A mechanism of users at work on batches: the value in one column, its prior in others."""
+
+    mechanism: Mechanism
+    column: str
+    priors: Mapping[Label, str]
+    budgets: str | None = None
+    """The column that holds the budget of each row, if they differ."""
+
+    def __post_init__(self) -> None:
+        missing = [label for label in self._alphabet.labels if label not in self.priors]
+        if missing:
+            raise InputError(
+                "no column with the probability of a value",
+                value=missing[0],
+                remedy="give one for every value",
+            )
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return self.mechanism.channel.inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are replaced: one."""
+        return (self.column,)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (self.column, *self.knows)
+
+    @property
+    def knows(self) -> tuple[str, ...]:
+        """The columns that say what is known of each row: its prior, and its budget."""
+        own = tuple(self.priors[label] for label in self._alphabet.labels)
+        return own if self.budgets is None else (*own, self.budgets)
+
+    @cached_property
+    def _cells(self) -> CellCodes:
+        return CellCodes(ColumnEncoding(self.column), self._alphabet)
+
+    def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
+        """Return the type of the released column: a number of 32 bits for the arc."""
+        arc = isinstance(self.mechanism.channel, ArcChannel)
+        return [pa.uint32() if arc else kind for kind in before]
+
+    def may_be_missing(self, _place: int) -> bool:
+        """Tell whether the column may have missing cells once it is released: never."""
+        return False
+
+    def released(self, batch: pa.RecordBatch) -> pa.Array:
+        """Randomise each value under the prior of its own row."""
+        cells = batch.column(self.column)
+        codes = self._cells.codes(cells).astype(np.int64)
+        priors = self.known([batch])
+        own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
+        for row in np.flatnonzero(own <= 0)[:1]:
+            raise CellError(
+                "a value that its own prior calls impossible, which nothing could protect",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="smooth the model's probabilities so that none is 0",
+            )
+        reports = self.mechanism.release(codes, priors, coded=True)
+        (kind,) = self.released_types([cells.type])
+        if isinstance(self.mechanism.channel, ArcChannel):
+            return pa.array(np.asarray(reports), type=kind)
+        labels = [str(label) for label in self._alphabet.labels]
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        named = pa.array(labels).cast(inner)
+        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
+        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+
+    def counted(
+        self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any
+    ) -> PerUserAggregate:
+        """Add up a column of reports under the priors of their rows, for one question."""
+        if isinstance(self.mechanism.channel, ArcChannel):
+            reports = self._points(cells)
+        else:
+            reports = self._cells.codes(cells).astype(np.int64)
+        return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
+
+    def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the numbers that the arc reports."""
+        found = numbers_of_column(cells, self._cells.reader)
+        for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
+            raise CellError(
+                "a report that is no whole number",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="give what was released; nothing was counted",
+            )
+        return found.astype(np.int64)
+
+    def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
+        """Return the prior and the budget of each row of some batches."""
+        rows = [self._masses(batch) for batch in batches]
+        width = len(self._alphabet)
+        masses = np.concatenate(rows) if rows else np.empty((0, width))
+        found = PerUserPriors.of(self._alphabet, masses)
+        name = self.budgets
+        if name is None:
+            return found
+        budgets = [text for batch in batches for text in budget_cells(batch.column(name), name)]
+        return found.with_budgets(budgets)
+
+    def _masses(self, batch: pa.RecordBatch) -> Floats:
+        columns: Sequence[Any] = [
+            numbers_of_column(
+                batch.column(self.priors[label]),
+                CellReader(ColumnEncoding(self.priors[label]), self._alphabet),
+            )
+            for label in self._alphabet.labels
+        ]
+        masses: Floats = np.stack(columns, axis=1)
+        wrong = np.isnan(masses).any(axis=1) | (masses < 0).any(axis=1)
+        wrong |= np.abs(masses.sum(axis=1) - 1) > _SUMS
+        for row in np.flatnonzero(wrong)[:1]:
+            raise CellError(
+                "the probabilities of a row are no prior",
+                int(row),
+                next(iter(self.priors.values())),
+                value=[float(mass) for mass in masses[row][:8]],
+                remedy="they are 0 or more and sum to 1",
+            )
+        return masses
+
+
+def budget_cells(cells: pa.Array, column: str) -> list[str]:
+    """Return the budgets of rows as texts; refuse a cell that is none.
+
+    >>> budget_cells(pa.array(["1", "0.5", "1"]), "epsilon")
+    ['1', '0.5', '1']
+    """
+    known: set[str] = set()
+    found = []
+    for row, cell in enumerate(cells.to_pylist()):
+        text = "" if cell is None else str(cell).strip()
+        if text not in known:
+            try:
+                read_limits(text)
+            except InputError as error:
+                raise CellError(
+                    "not a budget", row, column, value=cell, remedy=error.remedy or "give a number"
+                ) from None
+            known.add(text)
+        found.append(text)
+    return found
+
+
+def budgets_of(source: TableSource, column: str) -> list[str]:
+    """Return the different budgets of the rows of a table, in the order of their first rows."""
+    found: dict[str, None] = {}
+    for piece in source.batches([column]):
+        with name_cells(source, piece):
+            found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
+    return list(found)

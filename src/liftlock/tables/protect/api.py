@@ -1,0 +1,111 @@
+"""Protecting the columns of a data frame: the same frame comes back, safe, with what was done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import pyarrow as pa
+
+from liftlock.mechanism import Mechanism
+from liftlock.progress import Progress, silent
+from liftlock.tables.formats.frame import FrameSource, NewColumn, OpenedFrame
+from liftlock.tables.protect.design import SECONDS
+from liftlock.tables.protect.plan import prepare
+from liftlock.tables.protect.result import Protection
+from liftlock.tables.protect.spec import AnyNotion, ColumnSpec, SpecOptions, column_specs
+from liftlock.tables.releases import TableRelease
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A frame whose columns were replaced, and what was done to it."""
+
+    frame: Any
+    protection: Protection
+
+    @property
+    def mechanisms(self) -> Mapping[str, Mechanism]:
+        """The mechanism of each column, or of columns that are one value."""
+        return {column.name: column.mechanism for column in self.protection.columns}
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report for people: one page of HTML."""
+        from liftlock.report.html import write_report
+
+        write_report(self.protection, Path(path))
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.mechanisms)
+        return f"<Protected {names}: {self.protection.rows:,} rows>"
+
+
+def protect(
+    frame: Any,
+    column: str | Sequence[str] | Sequence[ColumnSpec],
+    notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
+    *,
+    secret: str | Sequence[str | None] | None = None,
+    together: bool = False,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    seconds: float = SECONDS,
+    curve: bool = False,
+    watch: Progress | None = None,
+    **how: Unpack[SpecOptions],
+) -> Protected:
+    """Replace columns of a frame by what may be seen of them, and prove how little that tells.
+
+    pandas, Polars and PyArrow go in, the same kind comes out: the order of rows and all other
+    columns are kept, secrets are left out. What is not given for each column is for all of them;
+    a secret of None is the value itself. A notion may be written as a claim, ``"alip=1.3,0.7"``; a
+    number is an epsilon of LIP. The options are those of ``liftlock protect``: `how` may give
+    context, local, local_budgets, utility, method, missing, spelled, unseen, rare, smooth, numbers,
+    domain and cells (see `liftlock.tables.protect.spec.SpecOptions`). Columns that differ in any of
+    these are given as a list of `ColumnSpec`, without a notion beside it.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
+    >>> done = protect(people, "job", LIP("0.5"), secret="sex")
+    >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
+    (['job'], True)
+    """
+    specs = column_specs(column, notion, secret, **how)
+    opened = OpenedFrame.of(frame)
+    for spec in specs:
+        opened.cells(spec.column)  # no level of an index, which is never replaced
+    source = FrameSource.of(opened)
+    protection = prepare(
+        source,
+        specs,
+        name="data frame",
+        drop=drop,
+        keep=keep,
+        seconds=seconds,
+        curve=curve,
+        together=together,
+        watch=silent if watch is None else watch,
+    )
+    release = TableRelease(protection, source, specs)
+    safe = _released(opened, source, release)
+    return Protected(safe, release.done())
+
+
+def _released(opened: OpenedFrame, source: FrameSource, release: TableRelease) -> Any:
+    """Return the frame with its columns replaced, and others left out."""
+    change = release.change()
+    parts: dict[str, list[pa.Array]] = {name: [] for name in change.gives}
+    for piece in source.batches(change.needs):
+        for name, array in zip(change.gives, change.applied(piece), strict=True):
+            parts[name].append(array)
+    missing = release.may_be_missing()
+    columns = {
+        name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), missing[name])
+        for name, kind in change.gives.items()
+    }
+    safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])
+    levels = [at for at, name in enumerate(source.index) if name in change.dropped]
+    return safe.reset_index(level=levels, drop=True) if levels else safe

@@ -1,0 +1,193 @@
+"""Counting a table: how often the cells of some columns occur together, batch after batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from liftlock.alphabet import Alphabet, Label, plain_label
+from liftlock.contexts.columns import (
+    MISSING_LABEL,
+    CellReader,
+    ColumnEncoding,
+)
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.progress import Progress
+from liftlock.tables.cells import numbers_of_column, whole_array
+from liftlock.tables.formats.base import Piece, TableSource, name_cells
+from liftlock.tables.protect.spec import reserved
+
+MOST_VALUES = 10_000
+"""A column with more different values than this is not one of categories."""
+
+
+_NOTHING = Alphabet.of([0])
+"""No text is an input yet."""
+
+
+@dataclass
+class Tally:
+    """How often the cells of some columns occur together, counted batch after batch.
+
+    >>> tally = Tally(("sex", "job"))
+    >>> tally.add(pa.record_batch({"sex": ["f", "m", "f"], "job": ["nurse", None, "nurse"]}))
+    >>> dict(tally.counts)
+    {('f', 'nurse'): 2, ('m', None): 1}
+    """
+
+    columns: tuple[str, ...]
+    counts: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch."""
+        if not batch.num_rows:
+            return
+        for key, number in grouped([countable(batch.column(name), name) for name in self.columns]):
+            self.counts[key] += number
+
+    def check_few(self, most: int = MOST_VALUES) -> None:
+        """Refuse columns that cannot be categories, before they fill the memory."""
+        if len(self.counts) > most * len(self.columns):
+            for place, name in enumerate(self.columns):
+                values = len({key[place] for key in self.counts})
+                if values > most:
+                    raise InputError(
+                        f"the column {name!r} has more than {most:,} different values",
+                        remedy="it is no category: leave it out, merge its values, or read it as "
+                        "numbers (--numbers)",
+                    )
+
+
+def grouped(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Return the combinations of values that rows have, each with the number of its rows."""
+    names = [str(place) for place in range(len(arrays))]
+    counted = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
+    keys = [counted.column(name).to_pylist() for name in names]
+    for *key, number in zip(*keys, counted.column("count_all").to_pylist(), strict=True):
+        yield tuple(key), number
+
+
+def countable(column: pa.Array, name: str) -> pa.Array:
+    """Return a column as it can be grouped: plain, texts without blanks around, NaN missing."""
+    column = whole_array(column)
+    if pa.types.is_dictionary(column.type):
+        # Batches bring dictionaries of their own, which grouping does not join.
+        column = whole_array(column.dictionary_decode())
+    kind = column.type
+    if pa.types.is_nested(kind):
+        raise InputError(
+            f"the column {name!r} holds lists or structures",
+            value=str(kind),
+            remedy="choose a column of texts, numbers or truth values",
+        )
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pc.utf8_trim_whitespace(column)
+    if pa.types.is_floating(kind):
+        # Not a number is not equal to itself, and would be counted again in each batch.
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+    return column
+
+
+@dataclass
+class Numbers:
+    """The numbers of a column with the values of a secret beside them, batch after batch."""
+
+    column: str
+    secret: str | None
+    spelled: tuple[str, ...] = ()
+    parts: list[Floats] = field(default_factory=list)
+    told: list[pa.Array] = field(default_factory=list)
+
+    def add(self, piece: Piece) -> None:
+        """Take the numbers of one batch."""
+        reader = CellReader(ColumnEncoding(self.column, spelled=self.spelled), _NOTHING)
+        self.parts.append(numbers_of_column(piece.batch.column(self.column), reader))
+        if self.secret is not None:
+            self.told.append(countable(piece.batch.column(self.secret), self.secret))
+
+    def numbers(self) -> Floats:
+        """Return all numbers; not a number where a cell is missing."""
+        return np.concatenate(self.parts) if self.parts else np.zeros(0)
+
+    def secrets(self) -> pa.ChunkedArray | None:
+        """Return the secret of each row."""
+        return None if self.secret is None else pa.chunked_array(self.told)
+
+
+def counts_of(
+    source: TableSource,
+    pairs: Sequence[tuple[str | None, str]],
+    numbers: Sequence[Numbers] = (),
+    watch: Progress | None = None,
+) -> tuple[list[Counts], int]:
+    """Count pairs of a secret and a column in one pass, and gather numbers; return the rows too."""
+    tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]
+    wanted = {name for tally in tallies for name in tally.columns}
+    wanted |= {name for each in numbers for name in (each.column, each.secret) if name is not None}
+    wanted = wanted or {source.columns[0]}  # there are rows to be counted in any case
+    rows = 0
+    for piece in source.batches([name for name in source.columns if name in wanted], watch):
+        with name_cells(source, piece):
+            for tally in tallies:
+                tally.add(piece.batch)
+                tally.check_few()
+            for each in numbers:
+                each.add(piece)
+        rows += piece.batch.num_rows
+    if not rows:
+        where = str(getattr(source, "path", "the table"))
+        raise InputError("no rows", where=where, remedy="give a table with at least one")
+    found: list[Counts] = []
+    for (secret, _), tally in zip(pairs, tallies, strict=True):
+        if secret is None:
+            found.append({(None, value): count for (value,), count in tally.counts.items()})
+        else:
+            found.append({(told, value): count for (told, value), count in tally.counts.items()})
+    return found, rows
+
+
+Counts = Mapping[tuple[Any, Any], int]
+"""How often each pair of a secret's value and a column's value occurs; None is a missing cell. If
+the value itself is the secret, the first of each pair is None."""
+
+
+def _written(value: Any) -> Any:
+    """Return a label that can be one: dates and the like by how they are written."""
+    if isinstance(value, str):
+        return value.strip()
+    return value if isinstance(value, bool | int | float | np.generic) else str(value)
+
+
+def secret_label(told: Any) -> Label:
+    """Return the label of a cell of the secret; a missing one is a value of its own."""
+    if told is None or (isinstance(told, float) and told != told):
+        return MISSING_LABEL
+    written = _written(told)
+    if written == MISSING_LABEL:
+        # It would be joined with missing cells, and what is joined is proved less about.
+        raise reserved("a value of the secret", MISSING_LABEL)
+    return MISSING_LABEL if written == "" else plain_label(written)
+
+
+def count_tuples(
+    piece: Piece,
+    codes: Sequence[Any],
+    secrets: Sequence[str | None],
+    tallies: Sequence[Counter[tuple[Any, ...]]],
+) -> None:
+    """Add the tuples (secret, code, code, ...) of one batch."""
+    arrays = [pa.array(each) for each in codes]
+    for secret, tally in zip(secrets, tallies, strict=True):
+        if secret is None:
+            told = pa.nulls(piece.batch.num_rows, pa.string())
+        else:
+            told = countable(piece.batch.column(secret), secret)
+        for (first, *key), number in grouped([told, *arrays]):
+            tally[None if secret is None else secret_label(first), *key] += number

@@ -1,0 +1,378 @@
+"""From what was learned of a column to the mechanism that releases it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liftlock._solver.clock import Clock
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Table
+from liftlock.contexts import Context, Joint
+from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
+from liftlock.designs.api import design
+from liftlock.designs.base import Design
+from liftlock.designs.best_design import best_of
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.goal import read_goal
+from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.integers import Floats
+from liftlock.forms import SupportChannel
+from liftlock.line.grid import number_labels
+from liftlock.mechanism import Mechanism
+from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.lip import lift_notion
+from liftlock.progress import Progress, Step, silent
+from liftlock.tables.protect.context import Learned
+from liftlock.tables.protect.result import Curve, CurvePoint
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility
+
+SECONDS = 60.0
+"""How long is searched unless told otherwise."""
+
+
+_FOR_THE_OPTIMUM = 0.75
+"""The share of the work that the search for the optimum may take before others are tried."""
+
+
+def choose(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = SECONDS,
+    watch: Progress | None = None,
+) -> Mechanism:
+    """Design with one method, or with all that fit until the time is up, and take the best.
+
+    The optimum comes first: once it is proved, nothing else can be better. If time runs out
+    before, its best mechanism so far competes with those of all other methods. Methods that report
+    sets of values are left out: a column has one value in each cell.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.contexts import Prior
+    >>> made = choose(Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), LIP("1"))
+    >>> made.origin.method, made.certificate.holds
+    ('optimal', True)
+    """
+    tell = silent if watch is None else watch
+    if method is not None and method != "auto":
+        made = _made(method, context, notion, utility, seconds, tell)
+        if isinstance(made.channel, SupportChannel):
+            raise NotDefined(
+                f"the method {method}",
+                "a column of a table",
+                "it reports sets of values: choose another method",
+            )
+        return made
+    end = time.monotonic() + seconds - Clock.paused
+    found: list[Mechanism] = []
+    refused: list[LiftlockError] = []
+    best: Design = DESIGNS["optimal"]
+    fitting = [
+        entry
+        for entry in DESIGNS.values()
+        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
+    ]
+    others = [entry for entry in fitting if entry is not best and not entry.on_request]
+    # Fixed shares, so that what is chosen does not depend on how fast the machine is.
+    searching = sum(entry.accepts("seconds") for entry in others)
+    each = (1.0 - _FOR_THE_OPTIMUM) * seconds / max(searching, 1)
+    for entry in (*(e for e in fitting if e is best), *others):
+        if found and time.monotonic() > end + Clock.paused:
+            continue
+        limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
+        try:
+            made = _made(entry.key, context, notion, utility, max(1.0, limit), tell)
+        except LiftlockError as error:
+            refused.append(error)
+            continue
+        if isinstance(made.channel, SupportChannel):
+            continue
+        found.append(made)
+        if entry is best and _proved(made):
+            return made
+    if not found:
+        if refused:
+            raise refused[0]
+        raise NotDefined(
+            "protecting a column",
+            f"the notion {notion.name} for {context.describe()}",
+            f"ask for {', '.join(best.notions)}",
+        )
+    return best_of(found, read_goal(context, utility), "methods in the time given")
+
+
+def _made(
+    key: str,
+    context: Context,
+    notion: Notion,
+    utility: str | Utility | None,
+    seconds: float,
+    tell: Progress,
+) -> Mechanism:
+    tell(Step(f"designing ({key})"))
+    entry = DESIGNS.get(key)
+    options: dict[str, Any] = {}
+    if entry is not None and entry.accepts("seconds"):
+        options["seconds"] = seconds
+    if entry is not None and entry.accepts("watch"):
+        options["watch"] = lambda step: tell(Step(f"designing ({key}): {step}"))
+    return design(context, notion, utility=utility, method=key, **options)
+
+
+def _proved(made: Mechanism) -> bool:
+    """Tell whether nothing better than this is left to be found, up to the gap of the search."""
+    origin = made.origin
+    return origin is not None and origin.gap is not None and origin.gap <= 1e-5
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """What was learned of a column, or of several as one value, and what was designed for it."""
+
+    learned: Learned
+    mechanism: Mechanism
+    """With the rules of the column."""
+    core: Mechanism
+    """As it was designed: without cells that stay missing, and before outputs were named."""
+    context: Context
+    notion: Notion
+    """What the core was designed for: what missing cells leave of the budget."""
+    utility: str | Utility | None
+
+
+def design_column(
+    learned: Learned,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = SECONDS,
+    watch: Progress | None = None,
+) -> ColumnPlan:
+    """Design for a column, or for several as one value, prove the whole, and add its rules.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.tables.protect.context import learn_labels
+    >>> jobs = learn_labels("job", {(None, "nurse"): 6, (None, "cook"): 3, (None, None): 1})
+    >>> made = design_column(jobs, LIP("1")).mechanism
+    >>> made.certificate.guarantee, made.column.missing
+    ('lip(epsilon=1)', '(missing)')
+    """
+    context: Context = learned.context
+    asked = notion
+    if learned.fixed is not None:
+        assert isinstance(learned.context, Joint)
+        context, asked = without_missing(learned.context, learned.fixed, notion)
+    if utility is None and learned.code.numeric and learned.context.inputs.coordinates is not None:
+        utility = "mean"
+    core = choose(context, asked, utility=utility, method=method, seconds=seconds, watch=watch)
+    whole = core
+    if learned.fixed is not None:
+        assert isinstance(learned.context, Joint)
+        whole = with_missing(core, learned.context, learned.fixed, notion)
+    if learned.code.numeric:
+        whole = with_numbers(whole, learned.code, np.array(learned.points))
+    if learned.group is not None:
+        whole = with_tuples(whole, learned.group)
+    else:
+        whole = replace(whole, column=learned.code)
+    return ColumnPlan(learned, whole, core, context, asked, utility)
+
+
+def with_tuples(made: Mechanism, group: GroupEncoding) -> Mechanism:
+    """Name each output by a combination of cells, and add the rules of the columns.
+
+    An output that has no combination for a name gets the likeliest one that leads to it, and a
+    number to tell it from others.
+    """
+    table = made.table
+    known = set(table.inputs.labels)
+    if not known.issuperset(table.outputs.labels):
+        prior = made.known_prior
+        assert prior is not None
+        joint = table.floats() * prior.reordered(table.inputs).floats()[:, None]
+        names: list[Label] = []
+        for place, label in enumerate(table.outputs.labels):
+            likeliest = table.inputs.labels[int(np.argmax(joint[:, place]))]
+            assert isinstance(likeliest, tuple)
+            names.append(label if label in known else (*likeliest, place + 1))
+        table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
+        made = Mechanism.proved(table, made.notion, made.context, made.origin)
+    return replace(made, group=group)
+
+
+_FINE = Fraction(1, 10**9)
+"""Budgets that are made smaller are rounded down to multiples of this."""
+
+
+def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint, Notion]:
+    """Return the joint of those who have a value, and the budget that is left for it.
+
+    With M the event that the value is missing, every lift of an output y other than "missing" is
+
+        P(y | s) / P(y) = [P(y | s, not M) / P(y | not M)] * [P(not M | s) / P(not M)],
+
+    so the mechanism for those who have a value gets what the second factor leaves. The output
+    "missing" has the lift P(M | s) / P(M), which must keep the budget by itself.
+    """
+    falls, rises = _limits(notion)
+    place = joint.inputs.index(missing)
+    rows = [row for row in joint.counts if sum(row)]
+    gone = Fraction(sum(row[place] for row in rows), joint.total)
+    chances = [Fraction(row[place], sum(row)) for row in rows]
+    lower = upper = None
+    if falls is not None:
+        if not min(chances) or max(chances) == 1:
+            raise _none_left(missing)
+        _left(falls, gone / min(chances), missing)
+        lower = _left(falls, (1 - gone) / (1 - max(chances)), missing)
+    if rises is not None:
+        _left(rises, max(chances) / gone, missing)
+        upper = _left(rises, (1 - min(chances)) / (1 - gone), missing)
+    left = lift_notion(lower=lower, upper=upper)
+    rest = joint.restricted(label for label in joint.inputs.labels if label != missing)
+    return rest, left
+
+
+def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) -> Mechanism:
+    """Add the missing cells that stay as they are, and prove the whole."""
+    table = made.table
+    bits = table.bits
+    rows, columns = table.weights.shape
+    weights = np.zeros((rows + 1, columns + 1), dtype=table.weights.dtype)
+    weights[:rows, :columns] = table.weights
+    weights[rows, columns] = 1 << bits
+    inputs = Alphabet.of([*table.inputs.labels, missing])
+    outputs = Alphabet.of([*table.outputs.labels, missing])
+    whole = Table.of(inputs, outputs, weights.tolist(), bits=bits)
+    context = joint.restricted(inputs.labels)
+    origin = made.origin
+    if origin is not None:
+        said = "designed for those who have a value; missing cells come out missing"
+        # The bound was for a smaller budget, and says nothing about other ways to keep this one.
+        origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
+    return Mechanism.proved(whole, notion, context, origin)
+
+
+def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mechanism:
+    """Name each output of a mechanism on cells by the mean of the numbers that give it.
+
+    `points` are the means of the cells. An output that mostly means "missing" stays missing.
+    """
+    context = made.context
+    assert isinstance(context, Joint)
+    table = made.table
+    masses = context.prior.reordered(table.inputs).floats()
+    joint = table.floats() * masses[:, None]
+    numeric = np.array([label in set(code.cells) for label in table.inputs.labels])
+    of_cells = dict(zip(code.cells, points.tolist(), strict=True))
+    values = np.array([of_cells[label] for label in table.inputs.labels if label in of_cells])
+    there = joint[numeric].sum(axis=0)
+    empty = joint[~numeric].sum(axis=0) > there
+    means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
+    order = np.argsort(np.where(empty, np.inf, means), kind="stable")
+    step = 1e-3 * float(np.ptp(values)) if len(values) > 1 else 1.0
+    numbers = means[order][~empty[order]].tolist()
+    labels, coordinates = number_labels(numbers, step) if numbers else ([], [])
+    names: list[Label] = []
+    for label in labels:
+        names.append(label if label not in names else f"{label!r} ({len(names)})")
+    weights = table.weights[:, order]
+    number = len(names)
+    if empty.any():
+        # All outputs that mean "missing" are one: what is joined tells less, never more.
+        assert code.missing is not None
+        joined = weights[:, number:].sum(axis=1, keepdims=True)
+        weights = np.concatenate([weights[:, :number], joined], axis=1)
+        names.append(code.missing)
+    outputs = Alphabet.of(names, None if empty.any() else coordinates)
+    whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
+    return Mechanism.proved(whole, made.notion, context, made.origin)
+
+
+def _limits(notion: Notion) -> LiftLimits:
+    limits = notion.lift_limits()
+    if limits is None:
+        raise NotDefined(
+            "keeping cells missing",
+            f"the notion {notion.name}",
+            "make missing values a category of their own (--missing category)",
+        )
+    return limits
+
+
+def _left(budget: Budget | None, taken: Fraction, missing: Label) -> str:
+    """Return what is left of a budget, rounded down."""
+    assert budget is not None
+    spent = enclosure.log(taken).upper
+    assert spent is not None
+    rest = math.floor((budget.nats().lower - spent) / _FINE) - 1
+    if rest <= 0:
+        raise _none_left(missing)
+    return decimal_text(rest * _FINE)
+
+
+def _none_left(missing: Label) -> InputError:
+    return InputError(
+        f"who has no value, {missing}, tells more about the secret than the budget allows",
+        remedy="make missing values a category of their own (--missing category), or allow more",
+    )
+
+
+SCALES = tuple(Fraction(scale) for scale in ("1/4", "1/2", "3/4", "3/2", "2", "4"))
+
+
+def curve_around(
+    made: Mechanism,
+    context: Context,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = 10.0,
+    watch: Progress | None = None,
+) -> Curve | None:
+    """Design at other budgets in the time given; None if there was time for none."""
+    origin = made.origin
+    if origin is None or origin.nothing is None or origin.truth is None:
+        return None
+    goal = make_utility(origin.utility if utility is None else utility, context.inputs)
+    points = [CurvePoint(1.0, made.certificate.guarantee, origin.objective)]
+    end = time.monotonic() + seconds
+    for done, scale in enumerate(SCALES):
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        if watch is not None:
+            watch(Step(f"designing at {float(scale):g} times the budget"))
+        try:
+            other = choose(
+                context,
+                notion.scaled(scale),
+                utility=utility,
+                method=method,
+                seconds=left / (len(SCALES) - done),
+            )
+        except LiftlockError:
+            continue
+        if other.origin is not None:
+            points.append(
+                CurvePoint(float(scale), other.certificate.guarantee, other.origin.objective)
+            )
+    if len(points) < 2:
+        return None
+    ordered = tuple(sorted(points, key=lambda point: point.scale))
+    return Curve(
+        origin.title or origin.utility, goal.larger_is_better, ordered, origin.nothing, origin.truth
+    )

@@ -1,0 +1,316 @@
+"""Columns that stay as they are, and the order of rows: what they tell about a secret."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from liftlock.errors import InputError
+from liftlock.tables.formats.base import TableSource
+from liftlock.tables.protect.count import MOST_VALUES, Tally, countable
+from liftlock.tables.protect.result import KeptColumn
+
+LOOKED_AT = 1_000_000
+"""Kept columns are looked at in so many rows, the first ones."""
+
+
+_MOST_PAIRS = 20_000
+
+_ENOUGH = 30
+"""Values in fewer rows say little about how often a secret goes with them."""
+
+_FEW = 5
+"""Nor do pairs that are in fewer rows, or would be."""
+
+_CHANCE = 3.5
+"""Nor do pairs in about as many rows as expected: up to so many standard errors apart."""
+
+
+@dataclass(frozen=True)
+class OtherColumns:
+    """What was seen of the columns that stay: leaks of secrets, and columns of identities."""
+
+    leaks: tuple[KeptColumn, ...]
+    identities: tuple[str, ...]
+    """Columns in which nearly every row has a value of its own."""
+    unknown: tuple[str, ...] = ()
+    """Columns of too many or too rare values, or of lists and structures: not measured."""
+    ordered: tuple[str, ...] = ()
+    """Secrets and replaced columns by which the rows are sorted or grouped."""
+
+
+def inspect_other_columns(
+    source: TableSource,
+    kept: Sequence[str],
+    secrets: Sequence[str],
+    replaced: Sequence[str],
+    *,
+    allowed: Sequence[str] = (),
+) -> OtherColumns:
+    """Refuse copies of replaced columns and of secrets; measure what the others tell.
+
+    A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
+    bands. `allowed` are columns that may stay whatever they tell. A source whose rows come in no
+    order says so by an attribute `unordered`.
+    """
+    others = [name for name in kept if name not in replaced]
+    targets = list(dict.fromkeys((*secrets, *replaced)))
+    pairs = {(name, target): _Pair(Tally((target, name))) for name in others for target in targets}
+    orders = [] if getattr(source, "unordered", False) else [RowOrder(name) for name in targets]
+    wanted = {*others, *targets}
+    rows = 0
+    for piece in source.batches([name for name in source.columns if name in wanted]):
+        for pair in pairs.values():
+            pair.add(piece.batch)
+        for order in orders:
+            order.add(piece.batch)
+        rows += piece.batch.num_rows
+        if rows >= LOOKED_AT:
+            break
+    leaks: list[KeptColumn] = []
+    identities, unknown = [], []
+    for name in others:
+        for target in targets:
+            if name not in allowed and pairs[name, target].is_copy():
+                raise _copy(name, target, is_secret=target not in replaced)
+        if any(pairs[name, target].is_identity() for target in targets):
+            identities.append(name)
+        not_measured = False
+        for secret in secrets:
+            pair = pairs[name, secret]
+            counts = pair.measurable(is_identity=name in identities)
+            if counts is None:
+                not_measured |= name not in identities
+                continue
+            lower, upper, _ = leak_of(counts)
+            not_measured |= mostly_rare(counts)
+            values = len({value for _, value in pair.tally.counts})
+            leaks.append(KeptColumn(name, secret, values, lower, upper))
+        if not_measured:
+            unknown.append(name)
+    ordered = tuple(order.column for order in orders if order.tells())
+    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered)
+
+
+@dataclass
+class _Pair:
+    """A column that stays beside one that does not, counted until there are too many pairs."""
+
+    tally: Tally
+    rows: int = 0
+    closed: bool = False
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch."""
+        if self.closed:
+            return
+        try:
+            self.tally.add(batch)
+        except InputError:  # lists and structures are not looked into
+            self.closed = True
+            return
+        self.rows += batch.num_rows
+        self.closed = len(self.tally.counts) > _MOST_PAIRS
+
+    def measurable(self, *, is_identity: bool) -> Mapping[tuple[Any, Any], int] | None:
+        """Return the counts with numbers of many values in bands; None if they say nothing."""
+        counts: Mapping[tuple[Any, Any], int] = self.tally.counts
+        told = banded({(ours, theirs): count for (theirs, ours), count in counts.items()})
+        if told is not None:
+            counts = {(theirs, ours): count for (ours, theirs), count in told.items()}
+        values = banded(counts)
+        if values is not None:
+            return values
+        # What was counted until there were too many pairs is as good as the first rows are.
+        closed = self.closed and (told is None or not counts)
+        return None if closed or is_identity else counts
+
+    def is_identity(self) -> bool:
+        """Tell whether nearly every row has a value of its own."""
+        return 0 < self.rows < 2 * len({value for _, value in self.tally.counts})
+
+    def is_copy(self) -> bool:
+        """Tell whether the column that stays is the other one, perhaps under other names."""
+        forward: dict[Any, Any] = {}
+        backward: dict[Any, Any] = {}
+        for theirs, ours in self.tally.counts:
+            if forward.setdefault(ours, theirs) != theirs:
+                return False
+            if backward.setdefault(theirs, ours) != ours:
+                return False
+        if len(forward) < 2:
+            return False
+        # Where all values differ, any two columns go one to one: only the values themselves tell.
+        return 2 * len(forward) <= self.rows or all(a == b for a, b in self.tally.counts)
+
+
+def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:
+    """Tell whether most rows have a value in too few of them for `leak_of`.
+
+    >>> mostly_rare({("ill", "a"): 40, ("well", "b"): 20}), mostly_rare({("ill", "b"): 20})
+    (False, True)
+    """
+    values = Counter[Any]()
+    for (_, value), count in counts.items():
+        values[value] += count
+    rare = sum(count for count in values.values() if count < _ENOUGH)
+    return 2 * rare > sum(values.values())
+
+
+def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
+    """Return how far values of a column lower and raise the probability of a secret, in nats.
+
+    Values in few rows are left out, and secrets that go with one about as often as expected, or in
+    hardly any row: their frequencies are chance.
+
+    >>> leak_of({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
+    (inf, 0.6931471805599453, 2)
+    """
+    told, values = Counter[Any](), Counter[Any]()
+    for (secret, value), count in counts.items():
+        told[secret] += count
+        values[value] += count
+    total = sum(told.values())
+    lower = upper = 0.0
+    for value, of_value in values.items():
+        if of_value < _ENOUGH:
+            continue
+        for secret, of_secret in told.items():
+            both = counts.get((secret, value), 0)
+            expected = of_secret * of_value / total
+            # The variance of a cell of a table whose columns have nothing to do with each other.
+            spread = expected * (1 - of_secret / total) * (1 - of_value / total)
+            if abs(both - expected) <= _CHANCE * math.sqrt(spread):
+                continue
+            if both >= _FEW:
+                upper = max(upper, math.log(both / expected))
+            if expected >= _FEW:
+                lower = max(lower, math.log(expected / both) if both else math.inf)
+    return lower, upper, len(values)
+
+
+def _copy(name: str, target: str, *, is_secret: bool) -> InputError:
+    what = "the secret" if is_secret else "the protected column"
+    return InputError(
+        f"the kept column {name!r} tells {what} {target!r} value by value",
+        remedy=f"leave it out of the output (--drop {_quoted(name)}), or insist on keeping it "
+        f"(--keep {_quoted(name)})",
+    )
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
+
+
+BANDS = 20
+
+MANY = 50
+"""Numbers of more different values than this are looked at in bands."""
+
+
+def banded(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | None:
+    """Join the second of each pair to bands; None unless it is one of many different numbers.
+
+    What is no number, such as a missing cell, stays as it is.
+
+    >>> joined = banded({("a", str(number)): 1 for number in range(200)})
+    >>> sorted(joined.items())[:2]
+    [(('a', 0), 10), (('a', 1), 10)]
+    """
+    sizes = Counter[Any]()
+    for (_, value), count in counts.items():
+        sizes[value] += count
+    numbers = {value: number for value in sizes if (number := _number(value)) is not None}
+    total = sum(sizes[value] for value in numbers)
+    if len(numbers) <= MANY or 2 * total < sum(sizes.values()):
+        return None
+    band: dict[Any, int] = {}
+    before = 0
+    for value in sorted(numbers, key=lambda each: numbers[each]):
+        # Equal numbers, however they are written, are in one band.
+        band[value] = BANDS * before // total
+        before += sizes[value]
+    found = Counter[tuple[Any, Any]]()
+    for (told, value), count in counts.items():
+        found[told, band.get(value, value)] += count
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+_ENOUGH_STEPS = 30
+"""In fewer rows, order may be chance."""
+
+_ORDER_CHANCE = 6.0
+"""So many standard errors fewer changes from row to row than in a random order are no chance."""
+
+_MOST = 0.9
+"""So large a share of steps in one direction makes numbers sorted."""
+
+
+@dataclass
+class RowOrder:
+    """How often a column changes from one row to the next, batch after batch.
+
+    >>> grouped, mixed = RowOrder("sex"), RowOrder("sex")
+    >>> grouped.add(pa.record_batch({"sex": ["f"] * 50 + ["m"] * 50}))
+    >>> mixed.add(pa.record_batch({"sex": ["f", "m", "m", "f"] * 25}))
+    >>> grouped.tells(), mixed.tells()
+    (True, False)
+    """
+
+    column: str
+    sizes: Counter[Any] = field(default_factory=Counter)
+    steps: int = 0
+    changes: int = 0
+    ups: int = 0
+    downs: int = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Look at the rows of one batch."""
+        try:
+            cells = countable(batch.column(self.column), self.column)
+        except InputError:
+            return
+        known = cells.dictionary_encode(null_encoding="encode")
+        codes = known.indices.to_numpy(zero_copy_only=False)
+        self.steps += max(len(codes) - 1, 0)
+        self.changes += int((codes[1:] != codes[:-1]).sum())
+        if len(self.sizes) <= MOST_VALUES:
+            sizes = np.bincount(codes, minlength=len(known.dictionary)).tolist()
+            self.sizes.update(dict(zip(known.dictionary.to_pylist(), sizes, strict=True)))
+        try:
+            numbers = pc.drop_null(cells).cast(pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return  # texts, in which neighbours that are equal are enough to look for
+        steps = np.diff(numbers.to_numpy(zero_copy_only=False))
+        self.ups += int((steps > 0).sum())
+        self.downs += int((steps < 0).sum())
+
+    def tells(self) -> bool:
+        """Tell whether equal values are next to each other, or numbers ascend or descend."""
+        rows = sum(self.sizes.values())
+        if rows < _ENOUGH_STEPS or not self.steps:
+            return False
+        moves = self.ups + self.downs
+        if moves >= _ENOUGH_STEPS and max(self.ups, self.downs) >= _MOST * moves:
+            return True
+        same = sum((size / rows) ** 2 for size in self.sizes.values())
+        expected = self.steps * (1 - same)
+        error = math.sqrt(self.steps * same * (1 - same))
+        return 2 * self.changes < expected and expected - self.changes > _ORDER_CHANCE * error

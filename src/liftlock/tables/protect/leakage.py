@@ -1,0 +1,241 @@
+"""What released columns leak: together, in the table itself, and in tables drawn anew from it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from liftlock.accounting.account import account
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Table
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.columns import KEPT, MISSING_LABEL
+from liftlock.contexts.prior import sorted_labels
+from liftlock.errors import LiftlockError
+from liftlock.exact.integers import Floats
+from liftlock.mechanism import Mechanism
+from liftlock.notions.lift import extremes
+from liftlock.progress import Progress
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.formats.base import TableSource, name_cells
+from liftlock.tables.protect.count import count_tuples
+from liftlock.tables.protect.result import (
+    BootstrapLeakage,
+    CombinedLeak,
+    EmpiricalLeakage,
+    ProtectedColumn,
+)
+
+MOST_TUPLES = 5_000
+"""More combinations of values than this are not accounted for exactly."""
+
+
+def combined_leaks(
+    source: TableSource,
+    released: Sequence[ProtectedColumn],
+    secrets: Sequence[str | None],
+    watch: Progress | None = None,
+) -> tuple[list[CombinedLeak], list[str]]:
+    """Account for all released columns under each secret; say which could not be accounted for.
+
+    The secret None is the value of the column itself, one for each such column. The joint of a
+    secret and all columns is counted in the table; given a row, the columns are randomised
+    independently, so their leakage is that of a product channel on tuples of values.
+    """
+    if len(released) < 2:
+        return [], []
+    columns = [EncodedColumns(each.mechanism) for each in released]
+    told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
+    own = [at for at, secret in enumerate(secrets) if secret is None]
+    tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
+    tuples: Counter[tuple[int, ...]] = Counter()
+    wanted = {each.name for each in released} | set(told)
+    names = [name for name in source.columns if name in wanted]
+    for piece in source.batches(names, watch):
+        with name_cells(source, piece):
+            codes = [
+                column.inputs([piece.batch.column(each.name)])
+                for column, each in zip(columns, released, strict=True)
+            ]
+        count_tuples(piece, codes, told, tallies)
+        if own:
+            count_tuples(piece, codes, [None], [tuples])
+        if max((len(tally) for tally in (*tallies, tuples)), default=0) > MOST_TUPLES:
+            many = f"more than {MOST_TUPLES:,} combinations of values"
+            return [], [f"{many}: what the columns tell together was not accounted for"]
+    found: list[CombinedLeak] = []
+    missed = [
+        f"the table has no column {secret!r}: what the columns tell together about it is not known"
+        for secret in dict.fromkeys(secrets)
+        if secret is not None and secret not in told
+    ]
+    names_of = tuple(each.name for each in released)
+    for secret, tally in zip(told, tallies, strict=True):
+        _add(found, missed, secret, names_of, released, tally)
+    for at in own:
+        tally = Counter({(key[1 + at], *key[1:]): count for key, count in tuples.items()})
+        labels = [*released[at].mechanism.channel.inputs.labels, MISSING_LABEL]
+        named = Counter({(labels[key[0]], *key[1:]): count for key, count in tally.items()})
+        _add(found, missed, released[at].name, names_of, released, named)
+    return found, missed
+
+
+def _add(
+    found: list[CombinedLeak],
+    missed: list[str],
+    secret: str,
+    names: tuple[str, ...],
+    released: Sequence[ProtectedColumn],
+    tally: Counter[tuple[Any, ...]],
+) -> None:
+    try:
+        joint, channels = product_setting([each.mechanism for each in released], tally)
+        found.append(CombinedLeak(secret, names, account(channels, joint)))
+    except LiftlockError as error:
+        missed.append(f"together about {secret!r}: not accounted for ({error})")
+
+
+def product_setting(
+    mechanisms: Sequence[Mechanism], tally: Counter[tuple[Any, ...]]
+) -> tuple[Joint, list[Table]]:
+    """Return the joint of a secret and tuples of inputs, and each channel as one on tuples.
+
+    Keys of the tally are the secret, then the input of each mechanism by its place; `KEPT` is a
+    cell that comes out missing.
+    """
+    keys = sorted({key[1:] for key in tally})
+    inputs = Alphabet.of(keys)
+    secrets = Alphabet.of(sorted_labels({key[0] for key in tally}))
+    rows = [[tally.get((secret, *key), 0) for key in keys] for secret in secrets.labels]
+    channels = []
+    for at, mechanism in enumerate(mechanisms):
+        table = mechanism.table
+        places = [key[at] for key in keys]
+        labels: list[Label] = list(table.outputs.labels)
+        weights = table.weights[np.maximum(places, 0)]
+        if KEPT in places:
+            gone = np.array(places) == KEPT
+            weights = np.concatenate([weights, np.zeros_like(weights[:, :1])], axis=1)
+            weights[gone] = 0
+            weights[gone, -1] = 1 << table.bits
+            labels.append(("kept", MISSING_LABEL))
+        channels.append(Table.of(inputs, Alphabet.of(labels), weights, bits=table.bits))
+    return Joint.from_rows(secrets, inputs, rows), channels
+
+
+_FEWEST = 2
+
+
+def empirical_leakage(
+    source: TableSource,
+    made: Mechanism,
+    column: str,
+    secret: str | None,
+    watch: Progress | None = None,
+) -> EmpiricalLeakage | None:
+    """Count the table by the mechanism's own inputs, and measure exactly what it leaks there.
+
+    None if the secret is not in the table, or always the same.
+    """
+    if secret is not None and secret not in source.columns:
+        return None
+    work = EncodedColumns(made)
+    tally: Counter[tuple[Any, ...]] = Counter()
+    mapped = 0
+    names = [name for name in source.columns if name in (column, secret)]
+    for piece in source.batches(names, watch):
+        cells = piece.batch.column(column)
+        with name_cells(source, piece):
+            codes = work.inputs([cells])
+            mapped += work.mapped([cells])
+        count_tuples(piece, [codes], [secret], [tally])
+    counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
+    places = sorted({code for _, code in counts})
+    if len(places) < _FEWEST:
+        return EmpiricalLeakage(0.0, 0.0, True, mapped)
+    labels = [made.table.inputs.labels[place] for place in places]
+    channel = made.table.restricted(labels)
+    context: Prior | Joint
+    if secret is None:
+        context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
+    else:
+        told = sorted_labels({label for label, _ in counts})
+        rows = [[counts.get((label, place), 0) for place in places] for label in told]
+        context = Joint.from_rows(Alphabet.of(told), Alphabet.of(labels), rows)
+    found = extremes(channel, context)
+    least, most = found.smallest.lift, found.largest.lift
+    holds = made.notion.certify(channel, context).holds
+    lower = math.inf if not least else -math.log(least)
+    return EmpiricalLeakage(
+        max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
+    )
+
+
+TABLES = 200
+
+_SEED = 0
+
+_MOST_CELLS = 400_000
+
+
+def bootstrap_leakage(made: Mechanism, rows: int, tables: int = TABLES) -> BootstrapLeakage | None:
+    """Measure the mechanism under so many tables of `rows` rows, drawn from what was learned.
+
+    They are the bootstrap's answer to "what if other people had been in the table?", drawn with a
+    fixed seed. None for contexts and notions without lifts, and for huge tables.
+    """
+    context, table = made.context, made.table
+    if not isinstance(context, Prior | Joint) or table.weights.size > _MOST_CELLS:
+        return None
+    limits = made.notion.lift_limits()
+    if limits is None:
+        return None
+    random = np.random.default_rng(_SEED)
+    matrix = table.floats()
+    lows, highs = np.empty(tables), np.empty(tables)
+    for at in range(tables):
+        lows[at], highs[at] = _leak(_drawn(context, rows, random, made), matrix)
+    tiny = 1e-9
+    holds = np.ones(tables, dtype=bool)
+    if limits.lower is not None:
+        holds &= lows <= float(limits.lower) + tiny
+    if limits.upper is not None:
+        holds &= highs <= float(limits.upper) + tiny
+    return BootstrapLeakage(tables, _spread(lows), _spread(highs), float(holds.mean()))
+
+
+def _drawn(
+    context: Prior | Joint, rows: int, random: np.random.Generator, made: Mechanism
+) -> Floats:
+    """Return the probabilities of one table: secrets in rows, inputs in columns."""
+    if isinstance(context, Joint):
+        counts = np.array(context.reordered(made.table.inputs).counts, dtype=np.float64)
+        shape = counts.shape
+        drawn = random.multinomial(rows, counts.reshape(-1) / counts.sum()).reshape(shape)
+        return drawn / rows
+    masses = context.reordered(made.table.inputs).floats()
+    return np.diag(random.multinomial(rows, masses / masses.sum()) / rows)
+
+
+def _leak(joint: Floats, matrix: Floats) -> tuple[float, float]:
+    """Return the largest fall and the largest rise of a belief, in nats."""
+    joint = joint[joint.sum(axis=1) > 0]
+    given = (joint @ matrix) / joint.sum(axis=1, keepdims=True)
+    outputs = joint.sum(axis=0) @ matrix
+    seen = outputs > 0
+    lifts = given[:, seen] / outputs[seen]
+    with np.errstate(divide="ignore"):
+        logs = np.log(lifts)
+    return float(-logs.min()), float(logs.max())
+
+
+def _spread(values: Floats) -> tuple[float, float, float]:
+    return (
+        float(np.median(values)),
+        float(np.quantile(values, 0.95, method="higher")),
+        float(values.max()),
+    )

@@ -1,0 +1,293 @@
+"""Protecting the columns of a table: learn, design, prove, account; then release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from liftlock.contexts.columns import ColumnEncoding
+from liftlock.errors import InputError, NotCertified
+from liftlock.exact.budget import Budget
+from liftlock.exact.numbers import exact
+from liftlock.mechanism import lock_users
+from liftlock.notions.base import LiftLimits
+from liftlock.progress import Progress, Step, silent
+from liftlock.tables.formats.base import TableSource
+from liftlock.tables.per_user import budgets_of
+from liftlock.tables.protect.context import Learned
+from liftlock.tables.protect.design import (
+    SECONDS,
+    ColumnPlan,
+    curve_around,
+    design_column,
+)
+from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
+from liftlock.tables.protect.leakage import bootstrap_leakage, combined_leaks, empirical_leakage
+from liftlock.tables.protect.learn import learn_columns, learn_together
+from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
+from liftlock.tables.protect.spec import CELLS_TOGETHER, ColumnSpec, check_together, is_numeric
+
+_FOR_THE_DESIGN = 0.6
+"""The share of the time that goes into the mechanism itself; the rest draws the curve."""
+
+
+def prepare(
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
+    *,
+    name: str = "table",
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    seconds: float = SECONDS,
+    curve: bool = True,
+    together: bool = False,
+    watch: Progress = silent,
+) -> Protection:
+    """Learn, design, prove and account for what is wanted; nothing is released yet.
+
+    With `together` all columns are protected as one value, by one mechanism. Secrets, and priors of
+    each row's own, are left out of the output unless they are in `keep`, which is also for columns
+    that tell a secret or a protected column value by value; `drop` names others to leave out.
+    """
+    dropped, kept = _checked(source, specs, tuple(drop), tuple(keep))
+    parts = specs
+    if together:
+        check_together(specs)
+        parts = [_part(source, spec) for spec in specs]
+    watch(Step("counting"))
+    counted, rows = learn_columns(source, parts, watch)
+    # A column is a group of one.
+    groups: list[tuple[Sequence[ColumnSpec], Learned | None]]
+    groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
+    if together:
+        watch(Step(f"{_name(specs)}: counting combinations"))
+        groups = [(specs, learn_together(source, specs, [each for each in counted if each], watch))]
+    share = seconds / len(groups)
+    columns = [
+        _column(source, group, learned, rows, share, curve, watch) for group, learned in groups
+    ]
+    watch(Step("looking at the columns that stay"))
+    hidden = [each for each in map(_protected_target, specs) if each in source.columns]
+    look = inspect_other_columns(
+        source,
+        [column for column in source.columns if column not in dropped],
+        [secret for secret in dict.fromkeys(hidden) if secret not in keep],
+        [spec.column for spec in specs],
+        allowed=tuple(keep),
+    )
+    released = [column for column in columns if not column.mechanism.per_user]
+    if len(released) > 1:
+        watch(Step("accounting for all columns together"))
+    told = [spec.secret for spec in specs if not spec.local]
+    combined, missed = combined_leaks(source, released, told, watch)
+    alone = [column.name for column in columns if column.mechanism.per_user]
+    if alone and len(columns) > 1:
+        missed.append(
+            f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
+            "accounted for, since each row has a prior of its own"
+        )
+    notes = [*missed, *_kept_notes(look, kept)]
+    beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
+    return Protection(
+        name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
+    )
+
+
+# --- what is asked for --------------------------------------------------------------------------
+
+
+def _checked(
+    source: TableSource, specs: Sequence[ColumnSpec], drop: tuple[str, ...], keep: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check the names of columns; return those that are left out, and those insisted on."""
+    if not specs:
+        raise InputError("no column to protect", remedy="name at least one")
+    for spec in specs:
+        budgets = () if spec.local_budgets is None else (spec.local_budgets,)
+        for column in (spec.column, *spec.local.values(), *budgets):
+            source.type_of(column)
+        # With a joint that is given, nobody needs to hold the secret.
+        if spec.secret is not None and (spec.context is None or spec.secret in source.columns):
+            source.type_of(spec.secret)
+    for column in (*drop, *keep):
+        source.type_of(column)
+    columns = [spec.column for spec in specs]
+    twice = [column for column in columns if columns.count(column) > 1]
+    if twice:
+        raise InputError("a column is protected twice", value=twice[0], remedy="name it once")
+    both = [column for column in drop if column in keep]
+    if both:
+        raise InputError("a column is both kept and left out", value=both[0])
+    for column in drop:
+        if column in columns:
+            raise InputError(
+                "a protected column is left out", value=column, remedy="leave out --drop for it"
+            )
+    secrets = [spec.secret for spec in specs if spec.secret in source.columns and spec.secret]
+    # A model's opinion of a person is a statement about that person, too.
+    models = [name for spec in specs for name in spec.local.values()]
+    out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
+    return tuple(dict.fromkeys(out)), keep
+
+
+def _protected_target(spec: ColumnSpec) -> str | None:
+    """Return the column that kept ones are measured against: the secret, or the column itself."""
+    if spec.secret is not None:
+        return spec.secret
+    return None if spec.local else spec.column
+
+
+# --- designing ----------------------------------------------------------------------------------
+
+
+def _column(
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
+    learned: Learned | None,
+    rows: int,
+    seconds: float,
+    curve: bool,
+    watch: Progress,
+) -> ProtectedColumn:
+    """Make the mechanism of a column, or of several that are one value."""
+    spec = specs[0]
+    if learned is None:
+        return _local(source, spec)
+    name = _name(specs)
+
+    def say(step: Step) -> None:
+        watch(Step(f"{name}: {step}"))
+
+    start = time.monotonic()
+    plan = design_column(
+        learned,
+        spec.notion,
+        utility=spec.utility,
+        method=spec.method,
+        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        watch=say,
+    )
+    counted = spec.context is None
+    notes, own = learned.notes, None
+    smoothed = exact(spec.policy.smooth, name="smooth")
+    if learned.group is None and (smoothed or not counted):
+        say(Step("measuring under the table's own statistics"))
+        own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
+        if own is not None and own.mapped:
+            became = learned.code.other
+            notes = (
+                *notes,
+                f"{own.mapped:,} values of {spec.column!r} that were not known became {became!r}",
+            )
+    return ProtectedColumn(
+        name,
+        spec.secret,
+        plan.mechanism,
+        counted,
+        notes,
+        _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
+        bootstrap_leakage(plan.mechanism, rows) if counted else None,
+        in_table=own,
+    )
+
+
+def _name(specs: Sequence[ColumnSpec]) -> str:
+    """Return what columns that are one value are called together: one has its own name."""
+    return " + ".join(spec.column for spec in specs)
+
+
+def _part(source: TableSource, spec: ColumnSpec) -> ColumnSpec:
+    """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
+    cells = (
+        CELLS_TOGETHER
+        if spec.cells is None and is_numeric(spec, source.type_of(spec.column))
+        else spec.cells
+    )
+    return replace(spec, cells=cells, policy=replace(spec.policy, rare=0))
+
+
+def _curve(plan: ColumnPlan, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
+    origin = plan.core.origin
+    return curve_around(
+        plan.core,
+        plan.context,
+        plan.notion,
+        utility=plan.utility,
+        method=origin.method if origin is not None else spec.method,
+        seconds=max(1.0, seconds),
+        watch=say,
+    )
+
+
+def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
+    notion = spec.notion
+    limits = notion.lift_limits()
+    if limits is None or None in limits:
+        raise InputError(
+            "a prior of each row's own goes with lip or alip",
+            value=notion.name,
+            remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
+        )
+    method = "safe-response" if spec.method in (None, "auto") else spec.method
+    budgets = [] if spec.local_budgets is None else budgets_of(source, spec.local_budgets)
+    try:
+        made = lock_users(list(spec.local), notion, method, budgets)
+    except NotCertified:
+        raise InputError(
+            "a row has a larger budget than the guarantee",
+            value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
+            remedy="let the guarantee be that of the largest budget",
+        ) from None
+    notes = [f"each row has a prior of its own, in {len(spec.local)} columns of the table"]
+    if spec.local_budgets is not None:
+        notes.append(
+            f"each row has the budget that {spec.local_budgets!r} says, {len(budgets)} of them; "
+            "this column is public and stays"
+        )
+    code = ColumnEncoding(spec.column)
+    return ProtectedColumn(spec.column, None, replace(made, column=code), False, tuple(notes))
+
+
+# --- what is worth saying -----------------------------------------------------------------------
+
+
+def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
+    """Tell whether a kept column tells more about a secret than a released one may."""
+    for spec in specs:
+        if leak.secret != (spec.column if spec.secret is None else spec.secret):
+            continue
+        limits = spec.notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        if limits.lower is not None and leak.eps_lower > float(limits.lower):
+            return True
+        if limits.upper is not None and leak.eps_upper > float(limits.upper):
+            return True
+    return False
+
+
+def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
+    if look.identities:
+        yield (
+            f"{_listed(look.identities)}: nearly every row has a value of its own there; whoever "
+            "knows it elsewhere knows whose row it is"
+        )
+    if look.unknown:
+        yield (
+            f"{_listed(look.unknown)}: too many values, too few rows of each, or no plain ones, to "
+            "see what they tell about what is protected; they stay as they are"
+        )
+    if look.ordered:
+        yield (
+            f"the rows are sorted or grouped by {_listed(look.ordered)}, and stay in their order, "
+            "which tells it: shuffle them before"
+        )
+    for name in kept:
+        yield f"{name!r} is kept because you insisted, whatever it tells"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:4]))
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown

@@ -1,0 +1,156 @@
+"""What protecting a table came to: each column with its mechanism, and what all of them tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from liftlock.accounting.account import Account
+from liftlock.errors import LiftlockError
+from liftlock.mechanism import Mechanism
+from liftlock.notions.base import Notion
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The best mechanism found at another budget, and what it is worth."""
+
+    scale: float
+    """What the chosen budget was multiplied by."""
+    guarantee: str
+    """In short, e.g. ``alip(lower=1.3, upper=0.7)``."""
+    utility: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What stricter and looser budgets would cost, the chosen one among them."""
+
+    title: str
+    """The utility in words, with its unit."""
+    larger_is_better: bool
+    points: tuple[CurvePoint, ...]
+    nothing: float
+    """The utility of releasing nothing."""
+    truth: float
+    """The utility of releasing the values as they are."""
+
+
+@dataclass(frozen=True)
+class BootstrapLeakage:
+    """How much the mechanism would leak under tables drawn anew from the rows it was learned from.
+
+    The guarantee is for the joint that was learned. These are the leakages under others that the
+    same number of rows might have given: how far to trust what was learned.
+    """
+
+    tables: int
+    lower: tuple[float, float, float]
+    """Leakage eps_lower: the median, the value that 95 % stay below, and the largest."""
+    upper: tuple[float, float, float]
+    kept: float
+    """The share of tables under which the budget holds outright."""
+
+
+@dataclass(frozen=True)
+class EmpiricalLeakage:
+    """What a mechanism for another prior or joint leaks under the table's own, exactly."""
+
+    eps_lower: float
+    eps_upper: float
+    holds: bool
+    """Whether the budget is kept there as well."""
+    mapped: int = 0
+    """How many rows have a value that is not known, and became another."""
+
+
+@dataclass(frozen=True)
+class ProtectedColumn:
+    """One column that was replaced, the mechanism that did it, and how good it is."""
+
+    name: str
+    secret: str | None
+    """The column that must not be inferred; None if it is the value itself."""
+    mechanism: Mechanism
+    learned: bool
+    """Whether the prior or joint was counted in the table itself, not given."""
+    notes: tuple[str, ...] = ()
+    """What was done with missing, rare and unseen values, and other things worth knowing."""
+    curve: Curve | None = None
+    resampled: BootstrapLeakage | None = None
+    file: str | None = None
+    """Where the mechanism was written."""
+    counts: Mapping[Any, int] = field(default_factory=dict)
+    """How often each output was released; empty before that."""
+    in_table: EmpiricalLeakage | None = None
+    """For a prior or joint that was given, or smoothed: how the table itself agrees with it."""
+
+    def guards(self, secret: str) -> bool:
+        """Tell whether it is protected so that this is not inferred; it may be its own value."""
+        return secret == (self.name if self.secret is None else self.secret)
+
+
+@dataclass(frozen=True)
+class CombinedLeak:
+    """What all released columns tell together about one secret."""
+
+    secret: str
+    columns: tuple[str, ...]
+    account: Account
+    """Under the joint of the secret and all these columns; says itself what is exact."""
+
+    def keeps(self, notion: Notion) -> bool:
+        """Tell whether the columns together certainly keep a guarantee; the unknown does not."""
+        try:
+            return self.account.allows(notion)
+        except LiftlockError:
+            return False
+
+
+@dataclass(frozen=True)
+class KeptColumn:
+    """A column that stays as it is, and what it tells about a secret by itself."""
+
+    name: str
+    secret: str
+    values: int
+    eps_lower: float
+    eps_upper: float
+    """Leakages of its values about the secret in the table; infinity where one is ruled out."""
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A table whose columns were protected."""
+
+    source: str
+    rows: int
+    columns: tuple[ProtectedColumn, ...]
+    combined: tuple[CombinedLeak, ...] = ()
+    kept: tuple[KeptColumn, ...] = ()
+    """Columns that tell more about a secret than the budget allows the released ones to tell."""
+    dropped: tuple[str, ...] = ()
+    """Columns that were left out, secrets among them."""
+    output: str | None = None
+    notes: tuple[str, ...] = ()
+    sha256: str | None = None
+    """The hash of the table that was written, to tell it from others of the same name."""
+    day: str | None = None
+    """When it was released, as 2026-11-16."""
+
+    def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
+        """Return what the columns that hide a secret promise, each by itself."""
+        return {
+            column.name: column.mechanism.notion
+            for column in self.columns
+            if column.name in leak.columns and column.guards(leak.secret)
+        }
+
+    def exceeded(self) -> tuple[str, ...]:
+        """Return the secrets about which columns together tell more than one of them may."""
+        return tuple(
+            leak.secret
+            for leak in self.combined
+            if any(not leak.keeps(notion) for notion in self.limits_of(leak).values())
+        )

@@ -1,0 +1,311 @@
+"""What is wanted of a column: what it must not tell, how much it may, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypedDict, Unpack
+
+import pyarrow as pa
+
+from liftlock.alphabet import Label
+from liftlock.contexts import Context, Joint, Prior
+from liftlock.contexts.columns import (
+    MISSING,
+    MISSING_LABEL,
+    OTHER_LABEL,
+    UNSEEN,
+    Missing,
+    Unseen,
+)
+from liftlock.errors import InputError, LabelError, NotDefined
+from liftlock.exact.numbers import exact
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import LIP
+from liftlock.notions.registry import parse_claim
+from liftlock.tables.formats.base import value_type
+from liftlock.utility.utility import Utility
+
+CELLS_WITH_SECRET = 48
+"""So many cells of numbers, unless told otherwise, if another column is the secret."""
+CELLS_TOGETHER = 12
+"""And if combinations with other columns are one value: these become many."""
+CELLS_FITTED = 64
+"""And if a transformer of scikit-learn designs for each column; else `line.DEFAULT_CELLS`."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What becomes of missing, rare and unseen values."""
+
+    missing: Missing = "category"
+    unseen: Unseen = "refuse"
+    rare: int = 0
+    """Values in fewer rows than this are merged."""
+    spelled: tuple[str, ...] = ()
+    """Texts that mean a missing cell."""
+    smooth: object = 0
+    """What is added to every count of a joint or a prior that is learned."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("missing", self.missing, MISSING),
+            ("unseen", self.unseen, UNSEEN),
+        ):
+            if value not in known:
+                raise InputError(
+                    f"unknown policy for {name} values",
+                    value=value,
+                    remedy=f"use {', '.join(known)}",
+                )
+        for text in self.spelled:
+            if text.strip() in (MISSING_LABEL, OTHER_LABEL):
+                # It would be counted as missing, and released as what it is called.
+                raise reserved("a text for missing cells", text.strip())
+        if self.rare < 0:
+            raise InputError(
+                "rare is not a number of rows", value=self.rare, remedy="give 0 or more"
+            )
+        if exact(self.smooth, name="smooth") < 0:
+            raise InputError("smooth is negative", value=self.smooth, remedy="give 0 or more")
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """One column to be replaced by what may be seen of it."""
+
+    column: str
+    notion: Notion
+    secret: str | None = None
+    """The column that must not be inferred; None is the value itself."""
+    context: Joint | Prior | None = None
+    """A public joint or prior; None is counted in the table."""
+    utility: str | Utility | None = None
+    method: str | None = None
+    policy: Policy = field(default_factory=Policy)
+    numbers: bool = False
+    """Whether cells are numbers; columns of floating-point numbers are so in any case."""
+    domain: Any = None
+    cells: int | None = None
+    local: Mapping[Label, str] = field(default_factory=dict)
+    """For a prior of each row's own: the column that holds the probability of each value."""
+    local_budgets: str | None = None
+    """The column that holds the budget of each row, where these differ; it is public."""
+
+    def __post_init__(self) -> None:
+        if self.secret == self.column:
+            raise InputError(
+                "a column is its own secret",
+                value=self.column,
+                remedy="leave out the secret to protect the values themselves",
+            )
+        if self.local_budgets is not None and not self.local:
+            raise InputError(
+                "budgets of rows that have no priors of their own",
+                value=self.local_budgets,
+                remedy="name the columns of probabilities too (--local-priors)",
+            )
+        if self.local and (self.secret is not None or self.context is not None or self.numbers):
+            raise InputError(
+                "a prior of each row's own leaves no place for a secret, a joint or numbers",
+                value=self.column,
+                remedy="protect the value itself, or leave out the columns of probabilities",
+            )
+        known: Any = self.context
+        if isinstance(known, Context) and not isinstance(known, Joint | Prior):
+            raise NotDefined(
+                "protecting a column",
+                known.describe(),
+                "give a prior or a joint; or design a mechanism for it, and release the column "
+                "with that",
+            )
+        cut = self.numbers or self.domain is not None or self.cells is not None
+        if self.context is not None and cut:
+            raise InputError(
+                "cells of numbers are counted in the table, and a joint or prior is given",
+                value=self.column,
+                remedy="leave out one of them",
+            )
+        if isinstance(self.context, Joint) and self.secret is None:
+            raise InputError(
+                "a joint without the name of its secret",
+                value=self.column,
+                remedy="name the secret (--secret); give a prior to protect the value itself",
+            )
+        if isinstance(self.context, Prior) and self.secret is not None:
+            raise InputError(
+                "a prior says nothing about a secret",
+                value=self.secret,
+                remedy="give a joint of the secret and the column",
+            )
+
+
+def check_together(specs: Sequence[ColumnSpec]) -> None:
+    """Refuse what columns that are one value cannot have each for themselves."""
+    first = specs[0]
+    if len(specs) < 2:
+        raise InputError(
+            "one column is not several", value=first.column, remedy="leave out --together"
+        )
+    for spec in specs:
+        for what, same in (
+            ("secret", spec.secret == first.secret),
+            ("guarantee", str(spec.notion) == str(first.notion)),
+            ("utility", spec.utility == first.utility),
+        ):
+            if not same:
+                raise InputError(
+                    f"columns that are protected as one value have one {what}",
+                    value=spec.column,
+                    remedy="leave out --together, or give them the same",
+                )
+        if spec.local or spec.context is not None:
+            raise InputError(
+                "columns that are protected as one value are counted in the table",
+                value=spec.column,
+                remedy="leave out --together, or what is said of the prior",
+            )
+        if spec.policy.missing == "keep":
+            raise InputError(
+                "columns that are protected as one value keep no cell missing",
+                value=spec.column,
+                remedy="make missing values a category (--missing category)",
+            )
+
+
+def is_numeric(spec: ColumnSpec, kind: pa.DataType) -> bool:
+    """Tell whether the cells of a column of this type are numbers that are cut into cells."""
+    inner = value_type(kind)
+    typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
+    return spec.numbers or spec.domain is not None or spec.cells is not None or typed
+
+
+# --- what is asked for, in Python ---------------------------------------------------------------
+
+
+class SpecOptions(TypedDict, total=False):
+    """How columns are read and designed for; a mapping goes by column, all else is for each."""
+
+    context: Joint | Prior | Mapping[str, Joint | Prior] | None
+    """A public joint or prior, instead of counting the table."""
+    local: Mapping[Any, str] | None
+    """For a prior of each row's own: the column that holds the probability of each value."""
+    local_budgets: str | None
+    """The column that holds the budget of each row, where these differ."""
+    utility: str | Utility | Mapping[str, str | Utility] | None
+    method: str | None
+    missing: Missing
+    spelled: Sequence[str]
+    """Texts that mean a missing cell."""
+    unseen: Unseen
+    rare: int
+    """Values in fewer rows than this are merged."""
+    smooth: object
+    """What is added to every count."""
+    numbers: Collection[str]
+    """Columns to be read as numbers."""
+    domain: Any
+    """The ends that numbers are clamped to."""
+    cells: int | Mapping[str, int] | None
+    """How many cells numbers are cut into."""
+
+
+AnyNotion = Notion | str | float
+"""A notion, a claim such as ``"alip=1.3,0.7"``, or an epsilon of LIP."""
+
+
+def column_specs(
+    column: str | Sequence[str] | Sequence[ColumnSpec],
+    notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
+    secret: str | Sequence[str | None] | None = None,
+    **how: Unpack[SpecOptions],
+) -> list[ColumnSpec]:
+    """Say what is wanted of columns: of each the same, unless it is given by column.
+
+    >>> [spec.cells for spec in column_specs(["age", "pay"], "lip=1", cells={"pay": 20})]
+    [None, 20]
+    """
+    unknown = how.keys() - SpecOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"protect() got an unexpected keyword argument {min(unknown)!r}")
+    given: Any = column
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    names: list[Any] = list(given) if several else [given]
+    if names and all(isinstance(name, ColumnSpec) for name in names):
+        if notion is not None or secret is not None or how:
+            raise InputError(
+                "specs of columns with something beside them",
+                value=", ".join(how) or None,
+                remedy="say it in each spec",
+            )
+        return names
+    secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
+    if len(secrets) != len(names):
+        raise InputError(
+            f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
+        )
+    policy = Policy(
+        how.get("missing", "category"),
+        how.get("unseen", "refuse"),
+        how.get("rare", 0),
+        tuple(how.get("spelled", ())),
+        how.get("smooth", 0),
+    )
+    return [
+        ColumnSpec(
+            _text(name),
+            _notion(_of(notion, name), name),
+            hidden,
+            _of(how.get("context"), name),
+            _of(how.get("utility"), name),
+            how.get("method"),
+            policy,
+            name in how.get("numbers", ()),
+            _of(how.get("domain"), name),
+            _of(how.get("cells"), name),
+            dict(how.get("local") or {}),
+            how.get("local_budgets"),
+        )
+        for name, hidden in zip(names, secrets, strict=True)
+    ]
+
+
+def _of(given: Any, name: Any) -> Any:
+    """Return what is given for one column: by its name, or for all."""
+    return given.get(name) if isinstance(given, Mapping) else given
+
+
+def _text(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    raise InputError(
+        "the name of a column is not a text",
+        value=name,
+        remedy="rename the columns: frame.columns = frame.columns.astype(str)",
+    )
+
+
+def _notion(given: Any, name: Any) -> Notion:
+    """Read a guarantee: a notion, a claim such as ``lip=1``, or an epsilon of LIP."""
+    if given is None:
+        raise InputError("no guarantee is asked for", value=name, remedy="give one for each column")
+    if isinstance(given, str) and "=" in given:
+        return parse_claim(given)
+    if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
+        return LIP(given if isinstance(given, str) else str(given))
+    if not hasattr(given, "certify"):
+        raise InputError(
+            f"a guarantee of type {type(given).__name__}",
+            value=given,
+            remedy="give a notion such as LIP('0.5'), or its text lip=0.5",
+        )
+    found: Notion = given
+    return found
+
+
+def reserved(what: str, label: str) -> LabelError:
+    """Return the refusal of a label that means something here."""
+    return LabelError(
+        f"{what} is called {label!r}, which has a meaning of its own here", remedy="rename it"
+    )

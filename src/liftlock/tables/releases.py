@@ -1,0 +1,233 @@
+"""Columns through their mechanisms, batch by batch, and how often each output came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from liftlock.alphabet import Label
+from liftlock.contexts.columns import check_secret_gone
+from liftlock.errors import CellError
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.forms import SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.tables.cells import Codes
+from liftlock.tables.change import Change
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.formats.base import Piece, TableSource, name_cells
+from liftlock.tables.formats.frame import NewColumn, OpenedFrame
+from liftlock.tables.per_user import UserColumn
+from liftlock.tables.protect.result import ProtectedColumn, Protection
+from liftlock.tables.protect.spec import ColumnSpec
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+@dataclass
+class ColumnRelease:
+    """Columns of a source through one mechanism, batch after batch."""
+
+    worker: EncodedColumns | UserColumn
+    source: TableSource
+    counts: Counter[Label] = field(default_factory=Counter)
+    """How often each output came out; nothing for encodings, and for priors of each row's own."""
+    kept: int = 0
+    """How many cells stayed missing, outside of the mechanism."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are replaced."""
+        return self.worker.names
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.worker.needs if isinstance(self.worker, UserColumn) else self.columns
+
+    def gives(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns that are replaced."""
+        return dict(zip(self.columns, self.worker.released_types(self._before), strict=True))
+
+    @property
+    def _before(self) -> list[pa.DataType]:
+        """The types that the columns should keep: none if a CSV calls everything text."""
+        untyped = getattr(self.source, "untyped", False) and isinstance(self.worker, EncodedColumns)
+        return [pa.null() if untyped else self.source.type_of(name) for name in self.columns]
+
+    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Randomise one batch, and count what came out."""
+        if isinstance(self.worker, UserColumn):
+            return [self.worker.released(batch)]
+        outputs, kept = self.worker.drawn([batch.column(name) for name in self.columns])
+        seen = outputs if kept is None else outputs[~kept]
+        self.kept += len(outputs) - len(seen)
+        if not isinstance(self.worker.mechanism.channel, SupportChannel):
+            self._count(self.worker.mechanism, seen)
+        return self.worker.decoded(outputs, self._before, kept)
+
+    def _count(self, mechanism: Mechanism, outputs: Codes) -> None:
+        labels = mechanism.table.outputs.labels
+        numbers = np.bincount(outputs, minlength=len(labels)).tolist()
+        for label, number in zip(labels, numbers, strict=True):
+            self.counts[label] += number
+
+
+def change_of(
+    source: TableSource, releases: Sequence[ColumnRelease], dropped: Sequence[str] = ()
+) -> Change:
+    """Return the change that replaces columns by what is released for them."""
+    needs = tuple(dict.fromkeys(name for release in releases for name in release.needs))
+    gives = {name: kind for release in releases for name, kind in release.gives().items()}
+
+    def apply(piece: Piece) -> list[pa.Array]:
+        with name_cells(source, piece):
+            return [array for release in releases for array in release.arrays(piece.batch)]
+
+    return Change(needs, gives, apply, tuple(dropped))
+
+
+@dataclass
+class TableRelease:
+    """All columns of a protection at work on the source that they were specified for."""
+
+    protection: Protection
+    source: TableSource
+    specs: Sequence[ColumnSpec]
+    releases: list[ColumnRelease] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.releases = [
+            ColumnRelease(self._worker(column), self.source) for column in self.protection.columns
+        ]
+
+    def _worker(self, column: ProtectedColumn) -> EncodedColumns | UserColumn:
+        if not column.mechanism.per_user:
+            return EncodedColumns.of(column.mechanism)
+        spec = next(spec for spec in self.specs if spec.column == column.name)
+        return UserColumn(column.mechanism, spec.column, spec.local, spec.local_budgets)
+
+    def change(self) -> Change:
+        """Return what is to be done to the table."""
+        return change_of(self.source, self.releases, self.protection.dropped)
+
+    def may_be_missing(self) -> dict[str, bool]:
+        """Return which columns may have missing cells once they are released."""
+        return {
+            name: release.worker.may_be_missing(at)
+            for release in self.releases
+            for at, name in enumerate(release.columns)
+        }
+
+    def done(self) -> Protection:
+        """Return the protection with how often each output was released."""
+        columns = tuple(
+            replace(column, counts=dict(release.counts))
+            for column, release in zip(self.protection.columns, self.releases, strict=True)
+        )
+        return replace(self.protection, columns=columns)
+
+
+# --- data frames --------------------------------------------------------------------------------
+
+
+def release_frame(
+    frame: Any,
+    mechanism: Mechanism,
+    column: Any = None,
+    *,
+    unseen: str | None = None,
+    keep: Collection[str] = (),
+) -> Any:
+    """Return a frame of the same kind in which one column is private; the frame stays as it is.
+
+    Every other column, the index and their metadata are the same. The column keeps its type where
+    all outputs of the mechanism fit it. A lazy frame of Polars is collected here, once, and comes
+    back as a lazy frame of what was released: collecting that again draws nothing again.
+    Ask each person once: releasing the same frame twice reveals more.
+
+    Without a column it is the one that the mechanism was made for. One that was made for several
+    columns as one value releases all of them. A frame that holds the secret which the mechanism
+    hides is refused, unless the secret is in `keep`.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> people = pa.table({"age": [31, 47], "answer": ["no", "yes"]})
+    >>> safe = release_frame(people, made, "answer")
+    >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
+    (True, True)
+    """
+    work = EncodedColumns.of(mechanism, column, unseen)
+    opened = OpenedFrame.of(frame)
+    check_secret_gone(mechanism.group or mechanism.column, opened.columns, keep)
+    cells = [opened.cells(name) for name in work.names]
+    parts = []
+    for first, batch in _batches(cells):
+        with _rows_from(first):
+            parts.append(work.released(batch))
+    kinds = work.released_types([before.type for before in cells])
+    return opened.replaced(
+        {
+            name: NewColumn(
+                pa.chunked_array([part[at] for part in parts], type=kinds[at]),
+                cells[at],
+                work.may_be_none(at),
+            )
+            for at, name in enumerate(work.names)
+        }
+    )
+
+
+def aggregate_frame(
+    frame: Any,
+    mechanism: Mechanism,
+    column: Any = None,
+    *,
+    weights: Any = None,
+    offsets: Any = None,
+) -> Aggregate:
+    """Count the reports in one column of a frame, as `release_frame` writes them.
+
+    Weights and offsets are numbers, one for each row or one for all, or the names of columns.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> aggregate_frame(pa.table({"answer": ["no", "yes", "no"]}), made, "answer").counts
+    (2, 1)
+    """
+    work = EncodedColumns.of(mechanism, column)
+    needed = [*work.names, *(name for name in (weights, offsets) if isinstance(name, str))]
+    opened = OpenedFrame.of(frame, needed)
+    numbers = {
+        name: opened.numbers(given, name[:-1])
+        for name, given in (("weights", weights), ("offsets", offsets))
+    }
+    total = Aggregate.none(mechanism.channel)
+    for first, batch in _batches([opened.cells(name) for name in work.names]):
+        rows = slice(first, first + len(batch[0]))
+        each = {name: given if given is None else given[rows] for name, given in numbers.items()}
+        with _rows_from(first):
+            total += work.counted(batch, **each)
+    return total
+
+
+def _batches(columns: Sequence[pa.ChunkedArray]) -> Iterator[tuple[int, list[pa.Array]]]:
+    """Give the rows of columns, in as many batches as they have in common, and their first row."""
+    first = 0
+    for batch in pa.table(columns, [str(at) for at in range(len(columns))]).to_batches():
+        yield first, batch.columns
+        first += batch.num_rows
+
+
+@contextmanager
+def _rows_from(first: int) -> Iterator[None]:
+    """Name a cell that is refused by its row in the frame."""
+    try:
+        yield
+    except CellError as refusal:
+        raise refusal.at(first + refusal.row, refusal.column) from None

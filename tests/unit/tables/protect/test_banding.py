@@ -1,0 +1,58 @@
+"""Numbers in bands: equal shares, nothing lost, and no alarm by chance alone."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from liftlock.tables.protect.inspect import BANDS, banded, leak_of
+
+
+def test_bands_hold_about_as_many_rows_each_and_keep_the_order() -> None:
+    chance = random.Random(3)
+    counts = Counter(
+        (chance.choice("ab"), chance.choice((str(chance.random()), 7, 7.5, None, "unknown")))
+        for _ in range(4_000)
+    )
+    joined = banded(counts)
+    assert joined is not None
+    assert sum(joined.values()) == sum(counts.values())
+    sizes = Counter[object]()
+    for (_, band), number in joined.items():
+        sizes[band] += number
+    numbers = sum(number for (_, value), number in counts.items() if value not in (None, "unknown"))
+    # The number 7 is the largest and in a band of its own with those just below.
+    bands = [sizes[band] for band in range(BANDS) if sizes[band]]
+    assert sum(bands) == numbers
+    assert sizes[None] + sizes["unknown"] == 4_000 - numbers
+
+
+def test_few_numbers_and_texts_stay_as_they_are() -> None:
+    assert banded({("a", number): 3 for number in range(50)}) is None
+    assert banded({("a", f"name {number}"): 1 for number in range(500)}) is None
+    assert banded({("a", True): 5, ("a", False): 5}) is None
+
+
+def test_what_tells_nothing_hardly_ever_raises_an_alarm() -> None:
+    """80 pairs in each of 50 tables; 3.5 standard errors are passed by 1 pair in some thousand."""
+    chance = random.Random(5)
+    alarms = 0
+    for _ in range(50):
+        rows = [(chance.choices("abcd", (3, 3, 3, 1))[0], chance.random()) for _ in range(2_000)]
+        joined = banded(Counter(rows))
+        assert joined is not None
+        alarms += leak_of(joined)[:2] != (0.0, 0.0)
+    assert alarms <= 10  # expected are about 3; more than 10 in 50 is 1 in 1000
+
+
+def test_what_tells_is_found_although_every_number_is_rare() -> None:
+    chance = random.Random(7)
+    rows = []
+    for _ in range(2_000):
+        secret = chance.choice("ab")
+        rows.append((secret, chance.gauss(0 if secret == "a" else 1.5, 1)))
+    joined = banded(Counter(rows))
+    assert joined is not None
+    lower, upper, _ = leak_of(joined)
+    assert lower > 1
+    assert 0.5 < upper <= 0.7  # a belief of one half can rise to one: ln 2

@@ -1,0 +1,321 @@
+"""From specs to mechanisms that are proved, before anything is released."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import itertools
+import math
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from liftlock import Alphabet, Joint, Mechanism, Prior, Step
+from liftlock.contexts.columns import MISSING_LABEL
+from liftlock.errors import InputError
+from liftlock.notions import ALIP, LDP, LIP, Notion
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.protect.plan import prepare
+from liftlock.tables.protect.result import Protection
+from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.releases import TableRelease
+from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
+
+
+def people(rows: int = 300) -> list[tuple[str, str | None, str]]:
+    chance = random.Random(6)
+    found = []
+    for _ in range(rows):
+        told = chance.choices("stu", (3, 2, 1))[0]
+        x = chance.choices(
+            ["a", "b", "c", None], {"s": (4, 1, 2, 1), "t": (1, 4, 2, 1)}.get(told, (2, 2, 2, 1))
+        )
+        z = chance.choices("pq", (3, 1) if told == "s" else (2, 3))
+        found.append((told, x[0], z[0]))
+    return found
+
+
+PEOPLE = people()
+SOURCE = Memory.of(
+    64,
+    s=[row[0] for row in PEOPLE],
+    x=[row[1] for row in PEOPLE],
+    z=[row[2] for row in PEOPLE],
+    k=["k", "l", "m"] * 100,
+)  # fmt: skip
+
+
+def prepared(*specs: ColumnSpec, source: Memory = SOURCE, **options: Any) -> Protection:
+    return prepare(source, specs, **({"seconds": 8, "curve": False} | options))
+
+
+def made(protection: Protection, at: int = 0) -> Mechanism:
+    found = protection.columns[at].mechanism
+    assert isinstance(found, Mechanism)
+    return found
+
+
+@pytest.mark.parametrize("policy", ["category", "keep"])
+@pytest.mark.parametrize("notion", [LIP("0.6"), ALIP(lower="1.1", upper="0.3")])
+def test_what_is_promised_holds_in_the_table(policy: Any, notion: Notion) -> None:
+    spec = ColumnSpec("x", notion, "s", policy=Policy(policy))
+    mechanism = made(prepared(spec))
+    law = rows_of(mechanism)
+    rows = Counter((told, x or MISSING_LABEL) for told, x, _ in PEOPLE)
+    budgets = [float(str(value)) for value in notion.budgets.values()]
+    assert within(lifts(rows, law.__getitem__), budgets[0], budgets[-1])
+
+
+def test_numbers_promise_what_holds_in_the_table() -> None:
+    chance = np.random.default_rng(1)
+    for numbers in (
+        chance.integers(18, 70, 500).astype(float),
+        np.where(chance.random(500) < 0.6, 0, chance.exponential(50, 500)),
+    ):
+        source = Memory.of(100, pay=numbers)
+        mechanism = made(prepared(ColumnSpec("pay", LIP("1"), cells=12), source=source))
+        codes = EncodedColumns(mechanism).inputs([pa.array(numbers)])
+        labels = mechanism.table.inputs.labels
+        rows = Counter((labels[code], labels[code]) for code in codes.tolist())
+        assert within(lifts(rows, rows_of(mechanism).__getitem__), 1, 1)
+
+
+def test_columns_that_are_one_value_keep_one_promise() -> None:
+    specs = [ColumnSpec(name, LIP("0.5"), "s") for name in ("x", "z")]
+    protection = prepared(*specs, together=True)
+    mechanism = made(protection)
+    law = rows_of(mechanism)
+    rows = Counter((told, (x or MISSING_LABEL, z)) for told, x, z in PEOPLE)
+    assert within(lifts(rows, law.__getitem__), 0.5, 0.5)
+    # What is read in the released cells is no more than the output itself.
+    (piece,) = Memory(SOURCE.table, 1000).batches(["x", "z"])
+    arrays = TableRelease(protection, SOURCE, []).change().applied(piece)
+    shown = {(x, z) for x, z in zip(*(array.to_pylist() for array in arrays), strict=True)}
+    assert shown <= set(itertools.product(["a", "b", "c", None], ["p", "q"]))
+
+
+def test_secrets_are_left_out_and_others_stay() -> None:
+    assert prepared(ColumnSpec("x", LIP("1"), "s")).dropped == ("s",)
+    assert prepared(ColumnSpec("x", LIP("1"), "s"), keep=["s"]).dropped == ()
+    assert prepared(ColumnSpec("x", LIP("1"), "s"), drop=["k"]).dropped == ("k", "s")
+    both = prepared(ColumnSpec("x", LIP("1"), "z"), ColumnSpec("z", LIP("1")))
+    assert both.dropped == ()  # it is replaced itself
+    assert [leak.secret for leak in both.combined] == ["z", "z"]
+
+
+def test_notes_on_what_was_and_was_not_counted() -> None:
+    protection = prepared(ColumnSpec("x", LIP("1"), "s"), keep=["k"])
+    assert any("because you insisted" in note for note in protection.notes)
+    assert protection.columns[0].learned
+    assert protection.columns[0].resampled is not None
+    smooth = prepared(ColumnSpec("x", LIP("1"), "s", policy=Policy(smooth=1)))
+    assert any("smoothed" in note for note in smooth.columns[0].notes)
+
+
+def test_a_kept_column_that_tells_too_much_is_named() -> None:
+    source = Memory(
+        SOURCE.table.append_column(
+            "spy", pa.array([row[0] + "12"[at % 2] for at, row in enumerate(PEOPLE)])
+        )
+    )
+    protection = prepared(ColumnSpec("x", LIP("0.5"), "s"), source=source)
+    assert ("spy", "s") in [(leak.name, leak.secret) for leak in protection.kept]
+    assert not prepared(ColumnSpec("x", LIP("0.5"), "s"), source=source, drop=["spy", "z"]).kept
+    own = Memory(
+        SOURCE.table.append_column(
+            "spy", pa.array([f"{row[1]}{at % 2}" for at, row in enumerate(PEOPLE)])
+        )
+    )
+    protection = prepared(ColumnSpec("x", LIP("1.5")), source=own, drop=["s"])
+    assert ("spy", "x") in [(leak.name, leak.secret) for leak in protection.kept]
+
+
+@pytest.mark.parametrize(("notion", "named"), [(LDP("1.5"), False), (LDP("0.1"), True)])
+def test_levels_of_ldp_are_limits_of_what_stays(notion: Notion, named: bool) -> None:
+    protection = prepared(ColumnSpec("x", notion, "s"), drop=["k"])
+    assert [leak.name for leak in protection.kept] == (["z"] if named else [])
+
+
+def test_local_priors_are_not_accounted_for_and_that_is_said() -> None:
+    yes = np.linspace(0.2, 0.8, 300)
+    table = SOURCE.table.append_column("p p", pa.array(1 - yes)).append_column("p q", pa.array(yes))
+    local = ColumnSpec("z", LIP("1"), local={"p": "p p", "q": "p q"})
+    protection = prepared(ColumnSpec("x", LIP("1")), local, source=Memory(table))
+    assert isinstance(protection.columns[1].mechanism, Mechanism)
+    assert any("'z'" in note and "not accounted for" in note for note in protection.notes)
+    with pytest.raises(InputError, match="goes with lip or alip"):
+        prepared(ColumnSpec("z", LDP("1"), local=dict(local.local)), source=Memory(table))
+
+
+JOINT = Joint.from_rows(
+    Alphabet.of(["s", "t", "u"]),
+    Alphabet.of([*"abc", MISSING_LABEL]),
+    [[4, 1, 2, 1], [1, 4, 2, 1], [2, 2, 2, 1]],
+)
+
+
+def test_a_public_joint_must_know_every_secret() -> None:
+    protection = prepared(ColumnSpec("x", LIP("0.6"), "s", JOINT))
+    assert not protection.columns[0].learned
+    assert protection.columns[0].resampled is None
+    less = Joint.from_rows(Alphabet.of(["s", "t"]), JOINT.inputs, JOINT.counts[:2])
+    never = Joint.from_rows(JOINT.secrets, JOINT.inputs, [*JOINT.counts[:2], [0, 0, 0, 0]])
+    for wrong in (less, never):
+        with pytest.raises(InputError, match=r"secret 's' that the joint does not know.*'u'"):
+            prepared(ColumnSpec("x", LIP("0.6"), "s", wrong))
+
+
+def test_a_missing_secret_may_be_any_that_the_joint_knows() -> None:
+    table = SOURCE.table.set_column(0, "s", pa.array([None, *(row[0] for row in PEOPLE[1:])]))
+    assert prepared(ColumnSpec("x", LIP("0.6"), "s", JOINT), source=Memory(table)).rows == 300
+
+
+def test_the_rules_of_a_public_prior() -> None:
+    prior = Prior.from_counts({"a": 3, "b": 2, "c": 1})
+    with_missing = Prior.from_counts({"a": 3, "b": 2, "c": 1, MISSING_LABEL: 1})
+    code = made(prepared(ColumnSpec("x", LIP("1"), context=prior, policy=Policy("keep")))).column
+    assert code is not None
+    assert code.keeps_missing
+    code = made(prepared(ColumnSpec("x", LIP("1"), context=with_missing))).column
+    assert code is not None
+    assert code.missing == MISSING_LABEL
+    for context in (prior, with_missing):
+        with pytest.raises(InputError, match="missing value at row 13, column 'x'"):
+            prepared(ColumnSpec("x", LIP("1"), context=context, policy=Policy("refuse")))
+    with pytest.raises(InputError, match="missing cells are kept"):
+        prepared(ColumnSpec("x", LIP("1"), context=with_missing, policy=Policy("keep")))
+    few = Prior.from_counts({"a": 3, "b": 2})
+    mapped = prepared(ColumnSpec("x", LIP("1"), context=few, policy=Policy("keep", unseen="map")))
+    assert any("'a', the likeliest" in note for note in mapped.columns[0].notes)
+    unknown = SOURCE.table["x"].to_pylist().count("c")
+    assert f"{unknown:,} values of 'x' that were not known became 'a'" in mapped.columns[0].notes
+
+
+def test_what_is_given_is_measured_in_the_table() -> None:
+    """A joint that calls secret and column independent: by the table's own counts it is wrong."""
+    table = pa.table({"x": [*"aab" * 40, *"abb" * 30], "s": ["m"] * 120 + ["f"] * 90})
+    joint = Joint.from_counts({"m": {"a": 1, "b": 1}, "f": {"a": 1, "b": 1}})
+    spec = ColumnSpec("x", LIP("0.1"), "s", joint)
+    found = prepared(spec, source=Memory(table)).columns[0]
+    assert found.in_table is not None
+    assert not found.in_table.holds
+    rows = Counter(zip(table["s"].to_pylist(), table["x"].to_pylist(), strict=True))
+    weights = made(prepared(spec, source=Memory(table))).table
+    shares = {
+        (s, y): sum(n * weights.probability(x, y) for (t, x), n in rows.items() if t == s)
+        for s in "mf"
+        for y in weights.outputs.labels
+    }
+    sizes = {"m": 120, "f": 90}
+    exact = [
+        shares[s, y] * 210 / (sizes[s] * sum(shares[t, y] for t in "mf"))
+        for s in "mf"
+        for y in weights.outputs.labels
+    ]
+    assert found.in_table.eps_upper == pytest.approx(math.log(max(exact)), rel=1e-12)
+    assert found.in_table.eps_lower == pytest.approx(-math.log(min(exact)), rel=1e-12)
+    # Nobody needs to hold the secret when the joint is given.
+    without = prepared(spec, source=Memory(table.select(["x"]))).columns[0]
+    assert without.in_table is None
+    assert without.secret == "s"
+
+
+@pytest.mark.parametrize(
+    ("specs", "options", "what"),
+    [
+        ([], {}, "no column to protect"),
+        ([ColumnSpec("x", LIP("1")), ColumnSpec("x", LIP("1"))], {}, "protected twice"),
+        ([ColumnSpec("x", LIP("1"))], {"drop": ["x"]}, "protected column is left out"),
+        ([ColumnSpec("x", LIP("1"))], {"drop": ["k"], "keep": ["k"]}, "both kept and left out"),
+        ([ColumnSpec("none", LIP("1"))], {}, "none"),
+        ([ColumnSpec("x", LIP("1"), "none")], {}, "none"),
+        ([ColumnSpec("x", LIP("1"))], {"drop": ["none"]}, "none"),
+        ([ColumnSpec("x", LIP("1"))], {"keep": ["none"]}, "none"),
+        ([ColumnSpec("x", LIP("1"))], {"together": True}, "one column is not several"),
+    ],
+)
+def test_contradictions_are_refused(specs: Any, options: Any, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        prepared(*specs, **options)
+
+
+def test_wishes_that_cannot_be() -> None:
+    prior = Prior.uniform([*"ab"])
+    for wrong in (
+        {"secret": "x"},
+        {"context": JOINT},
+        {"secret": "s", "context": prior},
+        {"secret": "s", "local": {"a": "p a"}},
+        {"numbers": True, "local": {"a": "p a"}},
+        {"numbers": True, "context": prior},
+        {"cells": 4, "secret": "s", "context": JOINT},
+    ):
+        with pytest.raises(InputError):
+            ColumnSpec("x", LIP("1"), **wrong)
+
+
+def test_somebody_is_told_what_is_being_done() -> None:
+    told: list[Step] = []
+    prepared(ColumnSpec("x", LIP("1"), "s"), ColumnSpec("z", LIP("1"), "s"), watch=told.append)
+    said = [step.stage for step in told if step.done is None]
+    steps = [(step.done, step.total) for step in told]
+    assert said[0] == "counting"
+    assert any(text.startswith("x: designing") for text in said)
+    assert "accounting for all columns together" in said
+    assert (300, 300) in steps
+
+
+def test_the_fractions_of_a_public_joint_are_not_rounded() -> None:
+    thirds = Joint.from_rows(
+        Alphabet.of(["s", "t", "u"]),
+        JOINT.inputs,
+        [[Fraction(1, 3), 1, 1, 1], [1, Fraction(1, 7), 1, 1], [1, 1, 1, 1]],
+    )
+    mechanism = made(prepared(ColumnSpec("x", LIP("0.2"), "s", thirds)))
+    rows = {
+        (told, x): count
+        for told, row in zip(thirds.secrets.labels, thirds.counts, strict=True)
+        for x, count in zip(thirds.inputs.labels, row, strict=True)
+    }
+    assert within(lifts(rows, rows_of(mechanism).__getitem__), 0.2, 0.2)
+
+
+DAYS = [datetime.date(2024, 1, 1 + at % 3) for at in range(90)]
+TEXTS = pa.array(["a", "b\u3000", " a", "b", None] * 18)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([True, False, None] * 30),
+        pa.array([0, 3, 3] * 30, pa.uint8()),
+        pa.array([2**63, 2**63 + 1] * 45, pa.uint64()),
+        pa.array(DAYS),
+        pa.array(DAYS).cast(pa.timestamp("us", "UTC")),
+        pa.array([decimal.Decimal(at % 7).scaleb(-1) for at in range(90)], pa.decimal128(4, 1)),
+        pa.array([b"a", b"b", b"b"] * 30),
+        TEXTS.cast(pa.string_view()),
+        TEXTS.dictionary_encode(),
+        pc.run_end_encode(TEXTS),
+        pa.array(["nan", "None", "null"] * 30),
+        pa.array(["1", "1.0", "01"] * 30),
+    ],
+    ids=lambda cells: str(cells.type),
+)
+@pytest.mark.parametrize("secret", [None, "s"])
+def test_what_is_learned_is_what_is_released(cells: pa.Array, secret: str | None) -> None:
+    source = Memory(pa.table({"x": cells, "s": ([*"sttstss"] * 13)[:90]}), 40)
+    protection = prepared(
+        ColumnSpec("x", LIP("3"), secret, cells=4 if "decimal" in str(cells.type) else None),
+        source=source,
+    )
+    change = TableRelease(protection, source, []).change()
+    arrays = [change.applied(piece)[0] for piece in source.batches(["x"])]
+    assert sum(map(len, arrays)) == 90
+    assert not any("(missing)" in array.to_pylist() for array in arrays)
