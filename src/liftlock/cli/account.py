@@ -8,32 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import numpy as np
 
 from liftlock.accounting.ledger import Ledger, LedgerEntry, read_name
 from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.cli.asked import check_output
-from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.matching import matched
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes, show, working
+from liftlock.cli._context import ContextOptions, matched
+from liftlock.cli._options import FILE, OutputOptions, output_options
 from liftlock.contexts import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
-from liftlock.files import (
-    ReadChannel,
-    read_joint,
-    read_mechanism,
-    read_prior,
-    read_priors,
-    read_records,
-)
+from liftlock.files import read_mechanism, read_records
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.account import account_report
 from liftlock.report.format import printable
-from liftlock.report.pictures import check_picture
 from liftlock.report.spent import draw_spent, drawable
 
 
@@ -69,13 +58,7 @@ from liftlock.report.spent import draw_spent, drawable
 @click.option(
     "--family", type=FILE, metavar="PRIORS", help="Account under this set of priors instead."
 )
-@click.option(
-    "--plot",
-    type=FILE,
-    metavar="PICTURE",
-    help="Draw the leakage after 1, 2, 3, ... releases (.png, .svg or .pdf).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(plot="Draw the leakage after 1, 2, 3, ... releases")
 def account_command(
     ledger: Path,
     record: Path | None,
@@ -90,8 +73,7 @@ def account_command(
     prior: Path | None,
     joint: Path | None,
     family: Path | None,
-    plot: Path | None,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Say what the releases in LEDGER have leaked together, by whom and about what.
 
@@ -106,15 +88,13 @@ def account_command(
     liftlock account ledger.json --one-more other.json --plot spent.png
     """
     note = Notes()
-    _check_usage(record, [who, person, people], column, about, remark, plot)
+    _check_usage(record, [who, person, people], column, about, remark, output.plot)
     allowed = None if limit is None else parse_claim(limit)
     item = None if about is None else read_name(about, "about")
-    inputs = {"LEDGER": ledger, "prior": prior, "joint": joint, "family": family, "people": people}
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, inputs, "--plot")
+    other = ContextOptions(prior=prior, joint=joint, family=family)
+    output.check({"LEDGER": ledger, "--people": people} | other.inputs())
     source = prior or joint or family or ledger
-    context = _read_context(prior, joint, family, note)
+    context = other.read(note)
     asked = {str(path): read_mechanism(path) for path in one_more}
     ids = _read_ids(person, people, column, note)
     judged = allowed
@@ -128,7 +108,7 @@ def account_command(
         made = read_mechanism(record)
         _check_asked(asked, [made.context.inputs], record)
         if context is not None:
-            context = _agreed(context, made.channel.inputs, record, source)
+            context = matched(context, made.channel.inputs, record, source)
         book = _recorded(ledger, made, who, ids, str(item), remark or "", allowed, context)
         note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
         if allowed is not None:
@@ -143,17 +123,14 @@ def account_command(
         found = _account(book, who, ids, item, context, asked or None)
         broken = _limits(found, allowed)
         report = account_report(found, allowed)
-        if plot is not None:
-            draw_spent(drawable(found), plot)
-            note(f"picture written to {plot}")
-    if as_json:
-        told = None if judged is None else {"limit": str(judged), "kept": not broken}
-        show_json(found.to_data() | {"limit": told, "notes": list(note.texts)})
-    else:
+        if output.plot is not None:
+            draw_spent(drawable(found), output.plot)
+            note(f"picture written to {output.plot}")
+    told = None if judged is None else {"limit": str(judged), "kept": not broken}
+    if not output.as_json:
         number = f"{len(book):,} release{'s' * (len(book) != 1)}"
         show(f"{number} in {printable(str(ledger))}, head {book.head[:16]}")
-        show(report)
-    note.show()
+    output.show(note, lambda: found.to_data() | {"limit": told}, lambda: report)
     for line in broken:
         click.echo(f"liftlock: {printable(line)}", err=True)
     return 1 if broken else 0
@@ -228,20 +205,6 @@ def _check_usage(
         raise click.UsageError("--people and --column go together")
 
 
-def _read_context(
-    prior: Path | None, joint: Path | None, family: Path | None, note: Notes
-) -> Context | None:
-    named = {"--prior": prior, "--joint": joint, "--family": family}
-    given = [name for name, path in named.items() if path is not None]
-    if len(given) > 1:
-        raise click.UsageError(f"give only one of {' and '.join(given)}")
-    if prior is not None:
-        return read_prior(prior, note)
-    if joint is not None:
-        return read_joint(joint)
-    return None if family is None else read_priors(family, note)
-
-
 def _recorded(
     ledger: Path,
     made: Mechanism,
@@ -276,7 +239,7 @@ def _for_items(
     failed: FileError | None = None
     for about, entry in {entry.about: entry for entry in entries if entry.context}.items():
         try:
-            context = _agreed(context, book.contexts[entry.context].inputs, ledger, source)
+            context = matched(context, book.contexts[entry.context].inputs, ledger, source)
             fits.append(about)
         except FileError as error:
             failed = failed or error
@@ -289,13 +252,6 @@ def _for_items(
         f"{failed.what}, in other items than {listed(fits)}",
         remedy=f"account for {other} that it fits: --about {shlex.quote(fits[0])}",
     )
-
-
-def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Context:
-    """Return the context with the labels of a mechanism, or refuse it."""
-    ones = np.ones((len(inputs), 1), dtype=np.int64)
-    stand_in = Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
-    return matched(ReadChannel(stand_in, None), context, place, source)
 
 
 def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:

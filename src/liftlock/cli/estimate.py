@@ -10,11 +10,9 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, passing, show, show_json, working
-from liftlock.cli.options import FILE
-from liftlock.cli.reports import UserReports, read_reports
-from liftlock.cli.tables import table_options
+from liftlock.cli._console import Notes, ProgressBar, passing, working
+from liftlock.cli._options import FILE, OutputOptions, TableOptions, option_group, output_options
+from liftlock.cli._reports import UserReports, read_reports
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
@@ -27,7 +25,6 @@ from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
-from liftlock.report.pictures import check_picture
 
 
 @click.command("estimate", short_help="Turn private reports into answers with intervals.")
@@ -96,12 +93,8 @@ from liftlock.report.pictures import check_picture
     help="The table with these columns, row by row.  [default: that of the reports]",
 )
 @click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
-@click.option(
-    "-o", "--output", type=FILE, metavar="COUNTS", help="Write the counts of all reports (JSON)."
-)
-@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw it (.png, .svg or .pdf).")
-@table_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@option_group("table", TableOptions)
+@output_options(file=("COUNTS", "Write the counts of all reports (JSON)."), plot="Draw it")
 def estimate_command(
     mechanism: Path,
     reports: tuple[Path, ...],
@@ -120,11 +113,8 @@ def estimate_command(
     local_budgets: str | None,
     priors_from: Path | None,
     seed: str | None,
-    output: Path | None,
-    plot: Path | None,
-    delimiter: str | None,
-    names: str | None,
-    as_json: bool,
+    table: TableOptions,
+    output: OutputOptions,
 ) -> int:
     """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
 
@@ -140,14 +130,9 @@ def estimate_command(
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
     """
     note = Notes()
-    inputs: dict[str, Any] = {"MECHANISM": mechanism, "prior": prior, "priors": priors_from}
+    inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, inputs, "--plot")
-        check_different(output, plot)
-    if output is not None:
-        check_output(output, inputs)
+    output.check(inputs)
     number = None if seed is None else _seed(seed)
     made = read_mechanism(mechanism)
     graph = made.context if isinstance(made.context, ProfileGraph) else None
@@ -173,8 +158,7 @@ def estimate_command(
         option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
         raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
     with passing("counting") as shown:
-        given = {"delimiter": delimiter, "names": names, "shown": shown}
-        counted = _gathered(made, users, reports, column, weights, offsets, note, given)
+        counted = _gathered(made, users, reports, column, weights, offsets, note, table, shown)
     with working("estimating"):
         options: dict[str, Any] = {
             "value": value,
@@ -188,19 +172,20 @@ def estimate_command(
         if trust_profiles is not None:
             options["trust_profiles"] = trust_profiles
         found = _estimates(made, counted, asked, options, note)
-        if output is not None:
-            counted.save(output)
-            note(f"counts written to {output}")
-        if plot is not None:
-            draw_estimates(found, plot, made.known_prior if another is None else another)
-            note(f"picture written to {plot}")
-    if as_json:
-        others = {each.of: each.to_data() for each in found[1:]}
-        show_json(found[0].to_data() | others | {"notes": note.texts})
-    else:
-        for place, each in enumerate(found):
-            show(estimate_report(each) if place == 0 else Group(Text(), estimate_report(each)))
-    note.show()
+        if output.file is not None:
+            counted.save(output.file)
+            note(f"counts written to {output.file}")
+        if output.plot is not None:
+            draw_estimates(found, output.plot, made.known_prior if another is None else another)
+            note(f"picture written to {output.plot}")
+    first, *others = found
+    output.show(
+        note,
+        lambda: first.to_data() | {each.of: each.to_data() for each in others},
+        lambda: Group(
+            estimate_report(first), *(Group(Text(), estimate_report(each)) for each in others)
+        ),
+    )
     return 0
 
 
@@ -244,7 +229,8 @@ def _gathered(
     weights: str | None,
     offsets: str | None,
     note: Notes,
-    given: dict[str, Any],
+    table: TableOptions,
+    shown: ProgressBar,
 ) -> Aggregate | PerUserAggregate:
     """Add up all files; the first that cannot be read stops everything."""
     total: Any = None
@@ -255,12 +241,12 @@ def _gathered(
                 "reports named twice", where=str(path), remedy="each file is counted once"
             )
         seen.add(path.resolve())
-        given["shown"](Step(f"counting {path}"))
+        shown(Step(f"counting {path}"))
         part: Any
         if users is None:
-            part = read_reports(made, path, column, weights, offsets, note, **given)
+            part = read_reports(made, path, column, weights, offsets, note, table, shown)
         else:
-            part = users.read(made, path, weights, offsets, note, **given)
+            part = users.read(made, path, weights, offsets, note, table, shown)
         try:
             total = part if total is None else total + part
         except InputError as error:

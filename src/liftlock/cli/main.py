@@ -10,17 +10,17 @@ from typing import Any
 import click
 
 from liftlock import __version__
+from liftlock.cli._console import silence
+from liftlock.cli._options import InOrder
 from liftlock.cli.account import account_command
 from liftlock.cli.audit import audit_command
 from liftlock.cli.compare import compare_command
-from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
 from liftlock.cli.design import design_command
 from liftlock.cli.designs import designs_command
 from liftlock.cli.estimate import estimate_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
-from liftlock.cli.options import InOrder
 from liftlock.cli.papers import papers_group
 from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from liftlock.cli.console import Notes, passing, show, show_json
-from liftlock.cli.options import FILE
-from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
+from liftlock.cli._console import Notes, passing, show, show_json
+from liftlock.cli._options import (
+    FILE,
+    SafeTableOptions,
+    TableOptions,
+    check_outputs,
+    option_group,
+)
 from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
@@ -38,10 +43,8 @@ if TYPE_CHECKING:
     type=click.Choice(UNSEEN),
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
-@table_options
-@safe_option
-@force_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@option_group("reading", TableOptions)
+@option_group("safe", SafeTableOptions)
 def release_command(
     mechanism: Path,
     table: Path,
@@ -49,11 +52,8 @@ def release_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     unseen: str | None,
-    delimiter: str | None,
-    names: str | None,
-    output: Path,
-    force: bool,
-    as_json: bool,
+    reading: TableOptions,
+    safe: SafeTableOptions,
 ) -> int:
     """Replace a column of TABLE by what MECHANISM releases for it, whatever the table's size.
 
@@ -67,6 +67,7 @@ def release_command(
     liftlock release flu.json answers.csv --column answer -o private.csv
     """
     note = Notes()
+    output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
     chosen = column or (made.column.name if made.column is not None else "")
     if not chosen and made.group is None:
@@ -75,7 +76,7 @@ def release_command(
         raise click.UsageError(
             f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
         )
-    source = opened(table, delimiter, names, note)
+    source = reading.open(table, note)
     from liftlock.frames.rewriting import check_output, rewrite
     from liftlock.protection.releasing import ColumnRelease, GroupRelease
 
@@ -98,7 +99,7 @@ def release_command(
             "(liftlock account)"
         )
     note(f"written to {output}")
-    if as_json:
+    if safe.as_json:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:
         names_of = ", ".join(shown_label(name) for name in work.columns)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.alphabet import Alphabet
-from liftlock.cli.console import Notes, ProgressBar
-from liftlock.cli.tables import opened
+from liftlock.cli._console import Notes, ProgressBar
+from liftlock.cli._options import TableOptions
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.contexts import PerUserPriors
 from liftlock.errors import FileError, InputError
@@ -35,10 +35,8 @@ def read_reports(
     weights: str | None,
     offsets: str | None,
     note: Notes,
-    *,
-    delimiter: str | None = None,
-    names: str | None = None,
-    shown: ProgressBar | None = None,
+    table: TableOptions,
+    shown: ProgressBar,
 ) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
@@ -54,7 +52,7 @@ def read_reports(
         )
     if not column and group is None:
         raise click.UsageError(f"which column of {path} holds the reports? give --column")
-    source = opened(path, delimiter, names, note)
+    source = table.open(path, note)
     from liftlock.frames.arrow_column import ArrowColumn
     from liftlock.frames.arrow_group import ArrowGroup
     from liftlock.protection.learning import placed
@@ -68,12 +66,9 @@ def read_reports(
         counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
     wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
     total = Aggregate.none(made.channel)
-    steps = None
-    if shown is not None:
-        shown.unit = source.unit
-        steps = shown
+    shown.unit = source.unit
     rows = 0
-    for piece in source.batches(list(wanted), steps):
+    for piece in source.batches(list(wanted), shown):
         rows += piece.batch.num_rows
         with placed(source, piece):
             numbers = {
@@ -112,10 +107,8 @@ class UserReports:
         weights: str | None,
         offsets: str | None,
         note: Notes,
-        *,
-        delimiter: str | None = None,
-        names: str | None = None,
-        shown: ProgressBar | None = None,
+        table: TableOptions,
+        shown: ProgressBar,
     ) -> PerUserAggregate:
         """Add up the reports of one file; a file of sums must be of the same mechanism."""
         if _holds_json(path):
@@ -137,17 +130,15 @@ class UserReports:
         labels = made.channel.inputs.labels
         columns = {label: f"{self.prefix}{label}" for label in labels}
         worker = UserColumn(made, column, columns, self.budgets)
-        beside = None if self.priors is None else self._known(worker, note, delimiter, names)
-        source = opened(path, delimiter, names, note)
+        beside = None if self.priors is None else self._known(worker, note, table)
+        source = table.open(path, note)
         given = {"weights": weights, "offsets": offsets}
         wanted = [column, *(() if beside is not None else worker.knows)]
         wanted += [name for name in given.values() if name is not None]
-        if shown is not None:
-            shown.unit = source.unit
+        shown.unit = source.unit
         total: PerUserAggregate | None = None
         rows = 0
-        steps = shown
-        for piece in source.batches(list(dict.fromkeys(wanted)), steps):
+        for piece in source.batches(list(dict.fromkeys(wanted)), shown):
             start, rows = rows, rows + piece.batch.num_rows
             if beside is not None and rows > len(beside):
                 break
@@ -170,14 +161,12 @@ class UserReports:
             raise FileError("no rows", where=str(path), remedy="is it the right file?")
         return total
 
-    def _known(
-        self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
-    ) -> PerUserPriors:
+    def _known(self, worker: UserColumn, note: Notes, table: TableOptions) -> PerUserPriors:
         """Read the priors, and the budgets, of all rows from a table of their own."""
         from liftlock.protection.learning import placed
 
         assert self.priors is not None
-        source = opened(self.priors, delimiter, names, note)
+        source = table.open(self.priors, note)
         found = []
         for piece in source.batches(list(worker.knows), None):
             with placed(source, piece):
