@@ -1,7 +1,8 @@
-"""Reading reports: a column of a table of any size, or counts that were written before."""
+"""The options that name reports: a column of tables of any size, or counts written before."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from liftlock.alphabet import Alphabet
 from liftlock.cli._console import Notes, ProgressBar
-from liftlock.cli._options import TableOptions
+from liftlock.cli._options import FILE, OptionGroup, TableOptions, nested, option
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.contexts import PerUserPriors
 from liftlock.errors import FileError, InputError
@@ -18,6 +19,7 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
+from liftlock.progress import Step
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
@@ -25,148 +27,185 @@ if TYPE_CHECKING:
     from liftlock.protection.per_user import UserColumn
 
 _START = 64
+_OF_USERS = ("--local-priors", "--local-budgets", "--priors-from")
 _ANY = Alphabet.of(["any"])
 
 
-def read_reports(
-    made: Mechanism,
-    path: Path,
-    column: str | None,
-    weights: str | None,
-    offsets: str | None,
-    note: Notes,
-    table: TableOptions,
-    shown: ProgressBar,
-) -> Aggregate:
-    """Count the reports of one file; a file of counts must be of the same mechanism."""
-    if _holds_json(path):
-        _refuse_columns(path, weights, offsets)
-        with located(path):
-            return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
-    if column is None and made.column is not None:
-        column = made.column.name
-    group = made.group
-    if group is not None and column is not None:
-        raise click.UsageError(
-            f"the mechanism is for {' and '.join(group.names)} together: leave out --column"
-        )
-    if not column and group is None:
-        raise click.UsageError(f"which column of {path} holds the reports? give --column")
-    source = table.open(path, note)
-    from liftlock.frames.arrow_column import ArrowColumn
-    from liftlock.frames.arrow_group import ArrowGroup
-    from liftlock.protection.learning import placed
-
-    if group is not None:
-        several = ArrowGroup(made)
-        counted, reports = several.counted, list(group.names)
-    else:
-        assert column is not None
-        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=column)))
-        counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
-    wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
-    total = Aggregate.none(made.channel)
-    shown.unit = source.unit
-    rows = 0
-    for piece in source.batches(list(wanted), shown):
-        rows += piece.batch.num_rows
-        with placed(source, piece):
-            numbers = {
-                name: None if chosen is None else _numbers(piece, chosen)
-                for name, chosen in (("weights", weights), ("offsets", offsets))
-            }
-            part = counted([piece.batch.column(name) for name in reports], **numbers)
-        try:
-            total += part
-        except InputError as error:
-            with located(path):
-                raise error
-    if not rows:
-        raise FileError("no rows", where=str(path), remedy="is it the right file?")
-    return total
-
-
 @dataclass(frozen=True)
-class UserReports:
-    """Where the reports of users with a prior each are, and what is asked of them."""
+class ReportOptions(OptionGroup):
+    """Where reports are, and what else their rows tell."""
 
-    column: str | None
-    prefix: str | None
-    """The columns of priors are called this and a value."""
-    priors: Path | None
-    """The table that has them, row by row; None: that of the reports."""
-    budgets: str | None
-    """The column of budgets, where these differ."""
-    of: str
-    value: Any
+    column: str | None = option(
+        "--column",
+        metavar="NAME",
+        help="The column of reports, in tables.  [default: the mechanism's own]",
+    )
+    weights: str | None = option(
+        "--weights", metavar="NAME", help="A column that gives each report its weight."
+    )
+    offsets: str | None = option(
+        "--offsets", metavar="NAME", help="A column that is added to the weighted sum."
+    )
+    local_priors: str | None = option(
+        "--local-priors",
+        metavar="PREFIX",
+        help="Each report has a prior of its own, in columns called PREFIX and a value.",
+    )
+    local_budgets: str | None = option(
+        "--local-budgets", metavar="NAME", help="And a budget of its own, in this column."
+    )
+    priors_from: Path | None = option(
+        "--priors-from",
+        type=FILE,
+        metavar="TABLE",
+        help="The table with these columns, row by row.  [default: that of the reports]",
+    )
+    table: TableOptions = nested(TableOptions)
+
+    def check(self, made: Mechanism, paths: Sequence[Path]) -> None:
+        """Refuse options that say nothing about reports of the mechanism."""
+        if made.per_user:
+            if self.priors_from is not None and len(paths) > 1:
+                raise click.UsageError("--priors-from is for one table of reports")
+            return
+        for name in self.given():
+            if name in _OF_USERS:
+                raise click.UsageError(f"the mechanism has one prior for all: leave out {name}")
 
     def read(
         self,
         made: Mechanism,
-        path: Path,
-        weights: str | None,
-        offsets: str | None,
+        paths: Sequence[Path],
+        asked: tuple[str, Any],
         note: Notes,
-        table: TableOptions,
         shown: ProgressBar,
-    ) -> PerUserAggregate:
-        """Add up the reports of one file; a file of sums must be of the same mechanism."""
-        if _holds_json(path):
-            _refuse_columns(path, weights, offsets)
-            with located(path):
-                return PerUserAggregate.from_data(parse_json(read_text(path), path))
+    ) -> Aggregate | PerUserAggregate:
+        """Add up all files; the first that cannot be read stops everything.
+
+        `asked` is the question and its value, which decide what is added up of users with a prior
+        each.
+        """
+        total: Any = None
+        seen: set[Path] = set()
+        for path in paths:
+            if path.resolve() in seen:
+                raise FileError(
+                    "reports named twice", where=str(path), remedy="each file is counted once"
+                )
+            seen.add(path.resolve())
+            shown(Step(f"counting {path}"))
+            part: Any
+            if _holds_json(path):
+                part = self._stored(made, path)
+            else:
+                part = self._counted(made, path, asked, note, shown)
+            try:
+                total = part if total is None else total + part
+            except InputError as error:
+                raise FileError(
+                    error.what, where=str(path), value=error.value, remedy=error.remedy
+                ) from None
+        assert isinstance(total, Aggregate | PerUserAggregate)
+        return total
+
+    def _stored(self, made: Mechanism, path: Path) -> Aggregate | PerUserAggregate:
+        """Read counts that were written before, which must be of the same mechanism."""
+        for name in self.given():
+            if name in ("--weights", "--offsets"):
+                raise click.UsageError(f"{name} names a column, and {path} holds counts")
+        with located(path):
+            data = parse_json(read_text(path), path)
+            if made.per_user:
+                return PerUserAggregate.from_data(data)
+            return Aggregate.from_data(data).checked(made.channel)
+
+    def _counted(
+        self,
+        made: Mechanism,
+        path: Path,
+        asked: tuple[str, Any],
+        note: Notes,
+        shown: ProgressBar,
+    ) -> Aggregate | PerUserAggregate:
+        """Count the reports of a table."""
         column = self.column
         if column is None and made.column is not None:
             column = made.column.name
-        if not column:
+        if made.group is not None and column is not None:
+            raise click.UsageError(
+                f"the mechanism is for {' and '.join(made.group.names)} together: leave out "
+                "--column"
+            )
+        if not column and made.group is None:
             raise click.UsageError(f"which column of {path} holds the reports? give --column")
-        if self.prefix is None:
+        if made.per_user:
+            counting = self._of_users(made, str(column), asked, note)
+        else:
+            counting = _of_everybody(made, column)
+        source = self.table.open(path, note)
+        from liftlock.protection.learning import placed
+
+        numbers = {"weights": self.weights, "offsets": self.offsets}
+        given = (name for name in numbers.values() if name is not None)
+        wanted = list(dict.fromkeys([*counting.columns, *given]))
+        shown.unit = source.unit
+        total: Any = None
+        rows = 0
+        for piece in source.batches(wanted, shown):
+            start, rows = rows, rows + piece.batch.num_rows
+            if counting.rows is not None and rows > counting.rows:
+                break
+            with placed(source, piece):
+                beside = {
+                    option: None if name is None else _numbers(piece, name)
+                    for option, name in numbers.items()
+                }
+                part = counting.count(piece.batch, start, **beside)
+            with located(path):
+                total = part if total is None else total + part
+        if counting.rows is not None and rows != counting.rows:
+            raise FileError(
+                f"{counting.rows:,} rows of priors for other reports",
+                where=str(self.priors_from),
+                remedy=f"give one row for each report of {path}, in the same order",
+            )
+        if not rows:
+            raise FileError("no rows", where=str(path), remedy="is it the right file?")
+        assert isinstance(total, Aggregate | PerUserAggregate)
+        return total
+
+    def _of_users(
+        self, made: Mechanism, column: str, asked: tuple[str, Any], note: Notes
+    ) -> _Counting:
+        """Count reports of users with a prior each, which is in their row or in another table."""
+        if self.local_priors is None:
             raise click.UsageError(
                 "the mechanism is for users with a prior each: name their columns, --local-priors"
             )
-        from liftlock.protection.learning import placed
         from liftlock.protection.per_user import UserColumn
 
-        labels = made.channel.inputs.labels
-        columns = {label: f"{self.prefix}{label}" for label in labels}
-        worker = UserColumn(made, column, columns, self.budgets)
-        beside = None if self.priors is None else self._known(worker, note, table)
-        source = table.open(path, note)
-        given = {"weights": weights, "offsets": offsets}
-        wanted = [column, *(() if beside is not None else worker.knows)]
-        wanted += [name for name in given.values() if name is not None]
-        shown.unit = source.unit
-        total: PerUserAggregate | None = None
-        rows = 0
-        for piece in source.batches(list(dict.fromkeys(wanted)), shown):
-            start, rows = rows, rows + piece.batch.num_rows
-            if beside is not None and rows > len(beside):
-                break
-            with placed(source, piece):
-                numbers = {
-                    name: None if chosen is None else _numbers(piece, chosen)
-                    for name, chosen in given.items()
-                }
-                priors = worker.known([piece.batch]) if beside is None else beside.part(start, rows)
-                cells = piece.batch.column(column)
-                part = worker.counted(cells, priors, self.of, self.value, **numbers)
-            total = part if total is None else total + part
-        if beside is not None and rows != len(beside):
-            raise FileError(
-                f"{len(beside):,} rows of priors for other reports",
-                where=str(self.priors),
-                remedy=f"give one row for each report of {path}, in the same order",
-            )
-        if total is None:
-            raise FileError("no rows", where=str(path), remedy="is it the right file?")
-        return total
+        columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
+        worker = UserColumn(made, column, columns, self.local_budgets)
+        known = None if self.priors_from is None else self._priors(worker, note)
+        of, value = asked
 
-    def _known(self, worker: UserColumn, note: Notes, table: TableOptions) -> PerUserPriors:
+        def count(batch: Any, start: int, **numbers: Floats | None) -> PerUserAggregate:
+            if known is None:
+                priors = worker.known([batch])
+            else:
+                priors = known.part(start, start + batch.num_rows)
+            return worker.counted(batch.column(column), priors, of, value, **numbers)
+
+        if known is None:
+            return _Counting([column, *worker.knows], count)
+        return _Counting([column], count, len(known))
+
+    def _priors(self, worker: UserColumn, note: Notes) -> PerUserPriors:
         """Read the priors, and the budgets, of all rows from a table of their own."""
         from liftlock.protection.learning import placed
 
-        assert self.priors is not None
-        source = table.open(self.priors, note)
+        assert self.priors_from is not None
+        source = self.table.open(self.priors_from, note)
         found = []
         for piece in source.batches(list(worker.knows), None):
             with placed(source, piece):
@@ -175,10 +214,34 @@ class UserReports:
         return worker.known(found)
 
 
-def _refuse_columns(path: Path, weights: str | None, offsets: str | None) -> None:
-    for option, name in (("--weights", weights), ("--offsets", offsets)):
-        if name is not None:
-            raise click.UsageError(f"{option} names a column, and {path} holds counts")
+@dataclass(frozen=True)
+class _Counting:
+    """How the reports of a table are counted, piece by piece."""
+
+    columns: list[str]
+    """The columns that are read."""
+    count: Callable[..., Aggregate | PerUserAggregate]
+    """Counts a piece, of which it is told where it starts."""
+    rows: int | None = None
+    """How many rows the table must have, if that is known."""
+
+
+def _of_everybody(made: Mechanism, column: str | None) -> _Counting:
+    """Count reports of a column, or of several columns that are one value."""
+    from liftlock.frames.arrow_column import ArrowColumn
+    from liftlock.frames.arrow_group import ArrowGroup
+
+    if made.group is not None:
+        several, names = ArrowGroup(made), list(made.group.names)
+        return _Counting(
+            names,
+            lambda batch, _, **numbers: several.counted(
+                [batch.column(name) for name in names], **numbers
+            ),
+        )
+    name = str(column)
+    one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=name)))
+    return _Counting([name], lambda batch, _, **numbers: one.counted(batch.column(name), **numbers))
 
 
 def _holds_json(path: Path) -> bool:

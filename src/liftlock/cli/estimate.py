@@ -10,11 +10,11 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from liftlock.cli._console import Notes, ProgressBar, passing, working
-from liftlock.cli._options import FILE, OutputOptions, TableOptions, option_group, output_options
-from liftlock.cli._reports import UserReports, read_reports
+from liftlock.cli._console import Notes, passing, working
+from liftlock.cli._options import FILE, OutputOptions, option_group, output_options
+from liftlock.cli._reports import ReportOptions
 from liftlock.contexts import ProfileGraph
-from liftlock.errors import FileError, InputError, NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS
 from liftlock.estimate.intervals import KINDS
@@ -23,18 +23,13 @@ from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
-from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
 
 
 @click.command("estimate", short_help="Turn private reports into answers with intervals.")
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
-@click.option(
-    "--column",
-    metavar="NAME",
-    help="The column of reports, in tables.  [default: the mechanism's own]",
-)
+@option_group("source", ReportOptions)
 @click.option(
     "--of",
     "of",
@@ -66,8 +61,6 @@ from liftlock.report.estimate import draw_estimates, estimate_report
     show_default=True,
     help="Those who reported, or the population that they are a random sample of.",
 )
-@click.option("--weights", metavar="NAME", help="A column that gives each report its weight.")
-@click.option("--offsets", metavar="NAME", help="A column that is added to the weighted sum.")
 @click.option(
     "--prior",
     type=FILE,
@@ -80,40 +73,21 @@ from liftlock.report.estimate import draw_estimates, estimate_report
     help="Whether values are read through the distributions of the profiles.  [default: only "
     "where nothing else tells them apart]",
 )
-@click.option(
-    "--local-priors",
-    metavar="PREFIX",
-    help="Each report has a prior of its own, in columns called PREFIX and a value.",
-)
-@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
-@click.option(
-    "--priors-from",
-    type=FILE,
-    metavar="TABLE",
-    help="The table with these columns, row by row.  [default: that of the reports]",
-)
 @click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
-@option_group("table", TableOptions)
 @output_options(file=("COUNTS", "Write the counts of all reports (JSON)."), plot="Draw it")
 def estimate_command(
     mechanism: Path,
     reports: tuple[Path, ...],
-    column: str | None,
+    source: ReportOptions,
     of: str | None,
     values: tuple[str, ...],
     method: str,
     interval: str,
     level: str,
     about: str,
-    weights: str | None,
-    offsets: str | None,
     prior: Path | None,
     trust_profiles: bool | None,
-    local_priors: str | None,
-    local_budgets: str | None,
-    priors_from: Path | None,
     seed: str | None,
-    table: TableOptions,
     output: OutputOptions,
 ) -> int:
     """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
@@ -130,7 +104,7 @@ def estimate_command(
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
     """
     note = Notes()
-    inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": priors_from}
+    inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": source.priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
     output.check(inputs)
     number = None if seed is None else _seed(seed)
@@ -141,24 +115,12 @@ def estimate_command(
         asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
     value = labels_of(_known(made, asked[0]), values) if values else None
-    users = None
-    if made.per_user:
-        users = UserReports(column, local_priors, priors_from, local_budgets, asked[0], value)
-        if priors_from is not None and len(reports) > 1:
-            raise click.UsageError("--priors-from is for one table of reports")
-    else:
-        for option, name in (
-            ("--local-priors", local_priors),
-            ("--local-budgets", local_budgets),
-            ("--priors-from", priors_from),
-        ):
-            if name is not None:
-                raise click.UsageError(f"the mechanism has one prior for all: leave out {option}")
+    source.check(made, reports)
     if graph is None and trust_profiles is not None:
         option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
         raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
     with passing("counting") as shown:
-        counted = _gathered(made, users, reports, column, weights, offsets, note, table, shown)
+        counted = source.read(made, reports, (asked[0], value), note, shown)
     with working("estimating"):
         options: dict[str, Any] = {
             "value": value,
@@ -219,42 +181,6 @@ def _known(made: Mechanism, of: str) -> Sequence[Any]:
     if isinstance(made.context, ProfileGraph):
         return (made.context.profiles if of == "profiles" else made.context.inputs).labels
     return made.channel.inputs.labels
-
-
-def _gathered(
-    made: Mechanism,
-    users: UserReports | None,
-    paths: Sequence[Path],
-    column: str | None,
-    weights: str | None,
-    offsets: str | None,
-    note: Notes,
-    table: TableOptions,
-    shown: ProgressBar,
-) -> Aggregate | PerUserAggregate:
-    """Add up all files; the first that cannot be read stops everything."""
-    total: Any = None
-    seen: set[Path] = set()
-    for path in paths:
-        if path.resolve() in seen:
-            raise FileError(
-                "reports named twice", where=str(path), remedy="each file is counted once"
-            )
-        seen.add(path.resolve())
-        shown(Step(f"counting {path}"))
-        part: Any
-        if users is None:
-            part = read_reports(made, path, column, weights, offsets, note, table, shown)
-        else:
-            part = users.read(made, path, weights, offsets, note, table, shown)
-        try:
-            total = part if total is None else total + part
-        except InputError as error:
-            raise FileError(
-                error.what, where=str(path), value=error.value, remedy=error.remedy
-            ) from None
-    assert isinstance(total, Aggregate | PerUserAggregate)
-    return total
 
 
 def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:
