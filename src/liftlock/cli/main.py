@@ -21,12 +21,13 @@ from liftlock.cli.designs import designs_command
 from liftlock.cli.estimate import estimate_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
+from liftlock.cli.notions import notions_command
 from liftlock.cli.papers import papers_group
 from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
 from liftlock.cli.protect import protect_command
-from liftlock.cli.relations import notions_command, relations_command
+from liftlock.cli.relations import relations_command
 from liftlock.cli.release import release_command
 from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
 from liftlock.report.format import printable

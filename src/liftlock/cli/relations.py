@@ -1,4 +1,4 @@
-"""`liftlock relations` and `liftlock notions`: what a guarantee implies, and what there is."""
+"""`liftlock relations`: what a guarantee proves in every other notion."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import click
 from liftlock.cli._console import Notes, show, show_json
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import option_group
-from liftlock.notions.registry import REGISTRY, parse_claim
+from liftlock.notions.registry import parse_claim
 from liftlock.notions.relations import implied
-from liftlock.report.text import notions_table, relations_table
+from liftlock.report.text import relations_table
 
 
 @click.command("relations", short_help="Say what a guarantee proves in every other notion.")
@@ -38,11 +38,4 @@ def relations_command(
     else:
         show(relations_table(str(notion), known, rows))
     note.show()
-    return 0
-
-
-@click.command("notions", short_help="List every privacy notion and how to write it.")
-def notions_command() -> int:
-    """List every privacy notion and how to write it in --check."""
-    show(notions_table(REGISTRY))
     return 0
