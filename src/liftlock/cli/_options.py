@@ -48,7 +48,6 @@ DISTORTION = "distortion"
 
 _START = 300
 _LEDGER = re.compile(r'"format"\s*:\s*"liftlock\.(profile-)?ledger"')
-_LEDGER_NAME = "the ledger"
 _A_YEAR = Fraction(365 * 24 * 3600)
 
 
@@ -499,21 +498,28 @@ def check_outputs(
     `ledger` is written too, and may be there.
     """
     places: dict[Path, str] = {}
-    for name, path in {_LEDGER_NAME: ledger, **outputs}.items():
+    if ledger is not None:
+        _check_output(ledger, "the ledger", inputs)
+        places[destination(ledger).resolve()] = "--ledger"
+    for name, path in outputs.items():
         if path is None:
             continue
-        check_writable(path)
-        for other, given in inputs.items():
-            if given is not None and given.exists() and path.exists() and path.samefile(given):
-                raise _replaces(name, other, path)
-        if name != _LEDGER_NAME:
-            refuse_ledger(path, name)
-            if not force:
-                check_free(path)
+        _check_output(path, name, inputs)
+        refuse_ledger(path, name)
+        if not force:
+            check_free(path)
         place = destination(path).resolve()
         if place in places:
             raise _replaces(name, places[place], path)
         places[place] = name
+
+
+def _check_output(path: Path, name: str, inputs: Mapping[str, Path | None]) -> None:
+    """Refuse a file that cannot be written, or that is an input."""
+    check_writable(path)
+    for other, given in inputs.items():
+        if given is not None and given.exists() and path.exists() and path.samefile(given):
+            raise _replaces(name, other, path)
 
 
 def _replaces(name: str, other: str, path: Path) -> FileError:

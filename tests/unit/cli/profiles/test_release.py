@@ -247,7 +247,7 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"],
-            ["the output would replace the ledger at s.csv"],
+            ["the output would replace --ledger at s.csv"],
         ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
