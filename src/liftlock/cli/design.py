@@ -228,8 +228,8 @@ def design_command(
 
     def report() -> RenderableType:
         if not explain:
-            return found.report
-        return Group(found.report, explanation(explained(search.steps)))
+            return found.report()
+        return Group(found.report(), explanation(explained(search.steps)))
 
     output.show(note, data, report)
     if found.warning:
@@ -242,7 +242,7 @@ class _Found:
     """A mechanism that was designed, as it is printed."""
 
     data: Callable[[], dict[str, Any]]
-    report: RenderableType
+    report: Callable[[], RenderableType]
     warning: str = ""
 
 
@@ -309,7 +309,7 @@ class _Search:
                 progress(Step("drawing"))
                 draw_numbers(made, output.plot)
                 note(f"picture written to {output.plot}")
-        return _Found(lambda: design_data(made, goal, others), report, made.origin.warning)
+        return _Found(lambda: design_data(made, goal, others), lambda: report, made.origin.warning)
 
     def _make(
         self,
@@ -380,7 +380,9 @@ class _Search:
                     seconds=options.get("seconds"),
                     progress=lambda step: progress(Step(f"comparing with {step.stage}")),
                 )
-        return _Found(lambda: profile_design_data(made, shares, rows), profile_report(made, rows))
+        return _Found(
+            lambda: profile_design_data(made, shares, rows), lambda: profile_report(made, rows)
+        )
 
     def _options(self, entry: Design | None) -> dict[str, Any]:
         """Return what goes to the method itself."""
