@@ -11,7 +11,6 @@ import pytest
 
 from liftlock import Mechanism, Step
 from liftlock._solver.problem import SearchStep
-from liftlock.cli import _context
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
 from liftlock.designs import design
@@ -297,7 +296,7 @@ def test_nothing_is_read_when_an_option_is_wrong(run: Run, monkeypatch: pytest.M
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr(_context, "read_prior", never)
+    monkeypatch.setattr("liftlock.cli._context.read_prior", never)
     for wrong in (["--utility", "joy"], ["--method", "magic"], ["-o", "no/m.json"]):
         assert run(*ASKED, *wrong).code == 2
 
