@@ -277,8 +277,8 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     table = [str(folder / "table.csv"), "--column", "usage", "--profile-column", "user"]
     kept = ["--id", "observation", "--ledger", str(ledger), "-o", str(tmp_path / "safe.csv")]
     asked = {
-        "profile-design": ["profiles", "design", *files, *quick],
-        "profile-audit": ["profiles", "audit", str(made), "--check", "profile=0.3"],
+        "profile-design": ["design", *files, *quick],
+        "profile-audit": ["audit", str(made), "--check", "profile=0.3"],
         "profile-release": ["profiles", "release", str(made), *table, *kept],
         "composition": ["profiles", "compose", str(made), str(made), "--of", "profiles"],
         "profile-curve": ["profiles", "curve", *files, "--epsilons", "1", "--methods", "cluster"],

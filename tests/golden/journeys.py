@@ -67,11 +67,11 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "audit-joint": "audit channel.csv --joint joint.csv --at-epsilon 0.5",
     },
     "profiles": {
-        "profiles-design": f"profiles design {CHAIN} --epsilon 1 -o made.json",
-        "profiles-design-one": f"profiles design {CHAIN} --epsilon 1 --method shared-categorical "
+        "profiles-design": f"design {CHAIN} --epsilon 1 -o made.json",
+        "profiles-design-one": f"design {CHAIN} --epsilon 1 --method shared-categorical "
         "--utility hamming --no-comparison",
-        "profiles-audit": "profiles audit made.json --check profile=1",
-        "profiles-audit-matrix": f"profiles audit matrix.csv {CHAIN}",
+        "profiles-audit": "audit made.json --check profile=1",
+        "profiles-audit-matrix": f"audit matrix.csv {CHAIN}",
         "profiles-release": "profiles release made.json observations.csv --column level "
         "--profile-column user -o safe.csv --ledger ledger.json --id id",
         "profiles-compose": "profiles compose made.json made.json --of samples",

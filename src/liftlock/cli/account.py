@@ -8,34 +8,63 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import numpy as np
 
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.ledger_entry import LedgerEntry, read_name
 from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.cli.asked import check_output
-from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.matching import matched
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes, show, working
+from liftlock.cli._context import ContextOptions, matched
+from liftlock.cli._options import (
+    FILE,
+    OptionGroup,
+    OutputOptions,
+    option,
+    option_group,
+    output_options,
+)
 from liftlock.contexts import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined, listed
-from liftlock.files import (
-    ReadChannel,
-    read_joint,
-    read_mechanism,
-    read_prior,
-    read_priors,
-    read_records,
-)
+from liftlock.files import read_mechanism, read_records
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.account import account_report
 from liftlock.report.format import printable
-from liftlock.report.pictures import check_picture
 from liftlock.report.spent import draw_spent, drawable
+
+
+@dataclass(frozen=True)
+class DataOptions(OptionGroup):
+    """Whose data, and which item of it."""
+
+    who: str | None = option(
+        "--who", metavar="COHORT", help="Only this cohort; with --record, whose data."
+    )
+    person: str | None = option(
+        "--person", metavar="ID", help="Only this person; with --record, whose data."
+    )
+    people: Path | None = option(
+        "--people", type=FILE, metavar="TABLE", help="The same for the people of a CSV."
+    )
+    column: str | None = option(
+        "--column", metavar="NAME", help="With --people: the column of their ids."
+    )
+    about: str | None = option(
+        "--about", metavar="ITEM", help="Only this item; with --record, what was released."
+    )
+
+    def read(self, note: Notes) -> _Seen:
+        """Read the name of the item, and the ids of people."""
+        about = None if self.about is None else read_name(self.about, "about")
+        if self.person is not None:
+            return _Seen(people=[self.person], about=about)
+        if self.people is None or self.column is None:
+            return _Seen(self.who, about=about)
+        table = read_records(self.people, note, each="person")
+        at = table.column(self.column)
+        ids = [cells[at] for _, cells in table.rows]
+        return _Seen(people=ids, place=lambda row: table.where_in(row, at), about=about)
 
 
 @click.command("account", short_help="Say what several releases have leaked together.")
@@ -46,11 +75,7 @@ from liftlock.report.spent import draw_spent, drawable
     metavar="MECHANISM",
     help="First add a release by this mechanism; the ledger is begun if it is not there.",
 )
-@click.option("--who", metavar="COHORT", help="Only this cohort; with --record, whose data.")
-@click.option("--person", metavar="ID", help="Only this person; with --record, whose data.")
-@click.option("--people", type=FILE, metavar="TABLE", help="The same for the people of a CSV.")
-@click.option("--column", metavar="NAME", help="With --people: the column of their ids.")
-@click.option("--about", metavar="ITEM", help="Only this item; with --record, what was released.")
+@option_group("data", DataOptions)
 @click.option("--note", "remark", metavar="TEXT", help="With --record: a remark to keep.")
 @click.option(
     "--limit",
@@ -70,29 +95,18 @@ from liftlock.report.spent import draw_spent, drawable
 @click.option(
     "--family", type=FILE, metavar="PRIORS", help="Account under this set of priors instead."
 )
-@click.option(
-    "--plot",
-    type=FILE,
-    metavar="PICTURE",
-    help="Draw the leakage after 1, 2, 3, ... releases (.png, .svg or .pdf).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(plot="Draw the leakage after 1, 2, 3, ... releases")
 def account_command(
     ledger: Path,
     record: Path | None,
-    who: str | None,
-    person: str | None,
-    people: Path | None,
-    column: str | None,
-    about: str | None,
+    data: DataOptions,
     remark: str | None,
     limit: str | None,
     one_more: tuple[Path, ...],
     prior: Path | None,
     joint: Path | None,
     family: Path | None,
-    plot: Path | None,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Say what the releases in LEDGER have leaked together, by whom and about what.
 
@@ -107,114 +121,119 @@ def account_command(
     liftlock account ledger.json --one-more other.json --plot spent.png
     """
     note = Notes()
-    _check_usage(record, [who, person, people], column, about, remark, plot)
+    _check_usage(record, data, remark, output)
     allowed = None if limit is None else parse_claim(limit)
-    item = None if about is None else read_name(about, "about")
-    inputs = {"LEDGER": ledger, "prior": prior, "joint": joint, "family": family, "people": people}
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, inputs, "--plot")
+    other = ContextOptions(prior=prior, joint=joint, family=family)
+    output.check({"LEDGER": ledger, "--people": data.people} | other.inputs())
     source = prior or joint or family or ledger
-    context = _read_context(prior, joint, family, note)
+    context = other.read(note)
     asked = {str(path): read_mechanism(path) for path in one_more}
-    ids = _read_ids(person, people, column, note)
+    seen = data.read(note)
     judged = allowed
     if record is None:
         book = Ledger.load(ledger)
-        shown = _looked_at(book, ledger, who, ids, item)
+        shown = seen.entries(book, ledger)
         contexts = [book.contexts[entry.context] for entry in shown if entry.context]
-        known = [context.inputs for context in contexts]
-        _check_asked(asked, known, ledger)
+        _check_asked(asked, [context.inputs for context in contexts], ledger)
     else:
         made = read_mechanism(record)
         _check_asked(asked, [made.context.inputs], record)
         if context is not None:
-            context = _agreed(context, made.channel.inputs, record, source)
-        book = _recorded(ledger, made, who, ids, str(item), remark or "", allowed, context)
+            context = matched(context, made.channel.inputs, record, source)
+        book = seen.record(ledger, made, remark or "", allowed, context)
         note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
         if allowed is not None:
             note(f"the limit {allowed} is kept")
         # The limit was for this release; shown are all releases about the item.
         allowed = None
-        who, ids = None, None
-        shown = _looked_at(book, ledger, who, ids, item)
+        seen = _Seen(about=seen.about)
+        shown = seen.entries(book, ledger)
     if context is not None:
         context = _for_items(book, shown, context, ledger, source)
     with note.shown_if_interrupted(), working("accounting"):
-        found = _account(book, who, ids, item, context, asked or None)
+        found = seen.account(book, context, asked or None)
         broken = _limits(found, allowed)
         report = account_report(found, allowed)
-        if plot is not None:
-            draw_spent(drawable(found), plot)
-            note(f"picture written to {plot}")
-    if as_json:
-        told = None if judged is None else {"limit": str(judged), "kept": not broken}
-        show_json(found.to_data() | {"limit": told, "notes": list(note.texts)})
-    else:
+        if output.plot is not None:
+            draw_spent(drawable(found), output.plot)
+            note(f"picture written to {output.plot}")
+    told = None if judged is None else {"limit": str(judged), "kept": not broken}
+    if not output.as_json:
         number = f"{len(book):,} release{'s' * (len(book) != 1)}"
         show(f"{number} in {printable(str(ledger))}, head {book.head[:16]}")
-        show(report)
-    note.show()
+    output.show(note, lambda: found.to_data() | {"limit": told}, lambda: report)
     for line in broken:
         click.echo(f"liftlock: {printable(line)}", err=True)
     return 1 if broken else 0
 
 
 @dataclass(frozen=True)
-class _Ids:
-    """The ids of people, and where each was read."""
+class _Seen:
+    """Whose data is looked at, and which item of it."""
 
-    ids: list[str]
-    place: Callable[[int], str] | None
+    who: str | None = None
+    people: list[str] | None = None
+    place: Callable[[int], str] | None = None
+    """Where the id of each person was read."""
+    about: str | None = None
 
+    def account(
+        self,
+        book: Ledger,
+        under: Context | None = None,
+        one_more: dict[str, Mechanism] | None = None,
+    ) -> LedgerAccount:
+        """Account for the entries."""
+        return LedgerAccount(
+            book,
+            under,
+            one_more,
+            self.about,
+            who=self.who,
+            people=self.people,
+            place=self.place,
+        )
 
-def _read_ids(
-    person: str | None, people: Path | None, column: str | None, note: Notes
-) -> _Ids | None:
-    if person is not None:
-        return _Ids([person], None)
-    if people is None or column is None:
-        return None
-    table = read_records(people, note, each="person")
-    at = table.column(column)
-    ids = [cells[at] for _, cells in table.rows]
-    return _Ids(ids, lambda row: table.where_in(row, at))
+    def entries(self, book: Ledger, ledger: Path) -> tuple[LedgerEntry, ...]:
+        """Return the entries; refuse names that the ledger does not have."""
+        try:
+            return self.account(book).entries
+        except InputError as error:
+            where = error.where or str(ledger)
+            raise FileError(
+                error.what, where=where, value=error.value, remedy=error.remedy
+            ) from None
 
-
-def _account(
-    book: Ledger,
-    who: str | None,
-    ids: _Ids | None,
-    item: str | None,
-    under: Context | None = None,
-    one_more: dict[str, Mechanism] | None = None,
-) -> LedgerAccount:
-    people, place = (None, None) if ids is None else (ids.ids, ids.place)
-    return LedgerAccount(book, under, one_more, item, who=who, people=people, place=place)
-
-
-def _looked_at(
-    book: Ledger, ledger: Path, who: str | None, ids: _Ids | None, item: str | None
-) -> tuple[LedgerEntry, ...]:
-    """Return the entries that were asked for; refuse names that the ledger does not have."""
-    try:
-        return _account(book, who, ids, item).entries
-    except InputError as error:
-        where = error.where or str(ledger)
-        raise FileError(error.what, where=where, value=error.value, remedy=error.remedy) from None
+    def record(
+        self,
+        ledger: Path,
+        made: Mechanism,
+        remark: str,
+        limit: Notion | None,
+        under: Context | None,
+    ) -> Ledger:
+        """Add a release to the ledger on the disk."""
+        with Ledger.opened(ledger) as book, working("recording"):
+            fresh = book.record(
+                made,
+                who=self.who,
+                people=self.people,
+                about=str(self.about),
+                note=remark,
+                limit=limit,
+                under=under,
+                place=self.place,
+            )
+            fresh.save(ledger)
+        return fresh
 
 
 def _check_usage(
-    record: Path | None,
-    whose: Sequence[object],
-    column: str | None,
-    about: str | None,
-    remark: str | None,
-    plot: Path | None,
+    record: Path | None, data: DataOptions, remark: str | None, output: OutputOptions
 ) -> None:
-    if record is not None and plot is not None:
+    if record is not None and output.plot is not None:
         raise click.UsageError("--plot does not go with --record: draw it afterwards")
-    named = sum(given is not None for given in whose)
+    named = sum(name in ("--who", "--person", "--people") for name in data.given())
     if record is None:
         if remark is not None:
             raise click.UsageError("--note goes with --record")
@@ -223,50 +242,10 @@ def _check_usage(
     else:
         if named != 1:
             raise click.UsageError("--record needs one of --who, --person and --people")
-        if about is None:
+        if data.about is None:
             raise click.UsageError("--record needs --about: which data item was released")
-    if (whose[-1] is None) != (column is None):
+    if (data.people is None) != (data.column is None):
         raise click.UsageError("--people and --column go together")
-
-
-def _read_context(
-    prior: Path | None, joint: Path | None, family: Path | None, note: Notes
-) -> Context | None:
-    named = {"--prior": prior, "--joint": joint, "--family": family}
-    given = [name for name, path in named.items() if path is not None]
-    if len(given) > 1:
-        raise click.UsageError(f"give only one of {' and '.join(given)}")
-    if prior is not None:
-        return read_prior(prior, note)
-    if joint is not None:
-        return read_joint(joint)
-    return None if family is None else read_priors(family, note)
-
-
-def _recorded(
-    ledger: Path,
-    made: Mechanism,
-    who: str | None,
-    ids: _Ids | None,
-    about: str,
-    remark: str,
-    limit: Notion | None,
-    under: Context | None,
-) -> Ledger:
-    """Add a release to the ledger on the disk."""
-    with Ledger.opened(ledger) as book, working("recording"):
-        fresh = book.record(
-            made,
-            who=who,
-            people=None if ids is None else ids.ids,
-            about=about,
-            note=remark,
-            limit=limit,
-            under=under,
-            place=None if ids is None else ids.place,
-        )
-        fresh.save(ledger)
-    return fresh
 
 
 def _for_items(
@@ -277,7 +256,7 @@ def _for_items(
     failed: FileError | None = None
     for about, entry in {entry.about: entry for entry in entries if entry.context}.items():
         try:
-            context = _agreed(context, book.contexts[entry.context].inputs, ledger, source)
+            context = matched(context, book.contexts[entry.context].inputs, ledger, source)
             fits.append(about)
         except FileError as error:
             failed = failed or error
@@ -290,13 +269,6 @@ def _for_items(
         f"{failed.what}, in other items than {listed(fits)}",
         remedy=f"account for {other} that it fits: --about {shlex.quote(fits[0])}",
     )
-
-
-def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Context:
-    """Return the context with the labels of a mechanism, or refuse it."""
-    ones = np.ones((len(inputs), 1), dtype=np.int64)
-    stand_in = Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
-    return matched(ReadChannel(stand_in, None), context, place, source)
 
 
 def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:

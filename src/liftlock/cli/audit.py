@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_different, check_output, read_claims
-from liftlock.cli.console import Notes, make_console, working
-from liftlock.cli.options import FILE, agreed_context, context_options
-from liftlock.cli.profiles.audit import audit_edges
-from liftlock.cli.profiles.options import (
+from liftlock.cli._console import Notes, make_console, show, show_json, working
+from liftlock.cli._context import ContextOptions
+from liftlock.cli._options import FILE, OutputOptions, option_group, output_options, read_claims
+from liftlock.cli._profiles import (
+    OF_TABLE,
+    GraphOptions,
     ProfileChannel,
-    graph_files,
-    graph_options,
-    inputs_of,
     read_either,
+    refuse_beside_profiles,
 )
-from liftlock.cli.verdicts import Verdicts
+from liftlock.contexts import Context
+from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
-from liftlock.notions.audit import audit
-from liftlock.notions.base import read_order
+from liftlock.notions.audit import ProfileAudit, audit
+from liftlock.notions.base import Notion, read_order
+from liftlock.notions.lift import Impossible
 from liftlock.progress import Step
 from liftlock.report.curve import check_curve, draw_curve
+from liftlock.report.format import printable
 from liftlock.report.heatmap import check_drawable, draw_lifts
-from liftlock.report.pictures import check_picture
-from liftlock.report.text import audit_report
+from liftlock.report.profile_graph import draw_graph
+from liftlock.report.profiles import profile_audit_report, unprotected_text
+from liftlock.report.text import audit_report, certificate_lines
 
 
 @click.command("audit", short_help="Measure every privacy notion of a channel, exactly.")
 @click.argument("channel", type=FILE)
-@context_options
-@graph_options
+@option_group("context", ContextOptions)
+@option_group("graph", GraphOptions, without=OF_TABLE)
 @click.option(
     "--impossible",
     type=click.Choice(["refuse", "ignore"]),
@@ -49,41 +52,32 @@ from liftlock.report.text import audit_report
     help="Exit 1 when it does not hold, e.g. lip=1 or alip=1.3,0.7. Repeatable.",
 )
 @click.option(
-    "--plot",
-    type=FILE,
-    metavar="PICTURE",
-    help="Draw the lifts as a heat map, or the graph of profiles (.png, .svg or .pdf).",
-)
-@click.option(
     "--plot-curve",
     type=FILE,
     metavar="PICTURE",
     help="Draw delta against epsilon (.png, .svg or .pdf).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(plot="Draw the lifts as a heat map, or the graph of profiles")
 @click.option("-q", "--quiet", is_flag=True, help="Print only what fails.")
 def audit_command(
     channel: Path,
+    context: ContextOptions,
+    graph: GraphOptions,
+    impossible: Impossible | None,
     alpha: str | None,
     at_epsilon: str | None,
     claims: tuple[str, ...],
-    impossible: Any,
-    plot: Path | None,
     plot_curve: Path | None,
-    as_json: bool,
+    output: OutputOptions,
     quiet: bool,
-    profiles: Path | None,
-    edges: Path | None,
-    groups: Path | None,
-    graph: Any,
-    **context_paths: Any,
 ) -> int:
     """Measure every privacy notion of CHANNEL, exactly, with witnesses.
 
     CHANNEL is a mechanism file (JSON) or a CSV matrix of probabilities: first column inputs,
     header outputs. The context is a prior (the secret is the value itself), a joint of a secret
     and the value, or a set of priors; a mechanism file brings its own. For a graph of profiles
-    (--profiles) the loss of every edge is measured.
+    (--profiles) the loss of every edge is measured; the first two columns of a matrix may be
+    profile and value.
 
     \b
     liftlock audit channel.csv --prior prior.csv
@@ -98,46 +92,94 @@ def audit_command(
     if at_epsilon is not None:
         Budget.of(at_epsilon, name="--at-epsilon")
     guarantees = read_claims(claims, alpha=alpha, at_epsilon=at_epsilon)
-    files = graph_files(profiles, edges, groups, graph)
-    inputs = {"CHANNEL": channel, **context_paths, **inputs_of(files)}
-    for option, picture in (("--plot", plot), ("--plot-curve", plot_curve)):
-        if picture is not None:
-            check_picture(picture)
-            check_output(picture, inputs, option)
-    check_different(plot, plot_curve, "--plot", "--plot-curve")
+    inputs = {"CHANNEL": channel} | context.inputs() | graph.inputs()
+    output.check(inputs, plot_curve=plot_curve)
     note = Notes()
-    read = read_either(channel, files, context_paths, note)
+    read = read_either(channel, graph, context, note)
+    known: Context
     if isinstance(read, ProfileChannel):
-        for option, given in (
-            ("--alpha", alpha),
-            ("--at-epsilon", at_epsilon),
-            ("--plot-curve", plot_curve),
-        ):
-            if given is not None:
-                raise click.UsageError(f"{option} does not go with a graph of profiles")
-        return audit_edges(read, guarantees, impossible, plot, note, as_json=as_json, quiet=quiet)
-    impossible = impossible or "refuse"
-    context = agreed_context(read, channel, context_paths, note, impossible)
-    if plot is not None:
-        check_drawable(context)
-    if plot_curve is not None:
-        check_curve(context)
+        others = {"--alpha": alpha, "--at-epsilon": at_epsilon, "--plot-curve": plot_curve}
+        _check_for_profiles(guarantees, others)
+        known, impossible = read.graph, impossible or _listed(read, guarantees, note)
+    else:
+        impossible = impossible or "refuse"
+        known = context.agreed(read, channel, note, impossible)
+        if output.plot is not None:
+            check_drawable(known)
+        if plot_curve is not None:
+            check_curve(known)
     with working("auditing") as progress:
-        verdicts = Verdicts.of(read.channel, context, guarantees, impossible)
+        certificates = [
+            guarantee.certify(read.channel, known, impossible=impossible)
+            for guarantee in guarantees
+        ]
         result = audit(
             read.channel,
-            context,
+            known,
             alpha=alpha,
             at_epsilon=at_epsilon,
             impossible=impossible,
             progress=progress,
         )
-        if plot is not None:
-            progress(Step("heat map"))
-            draw_lifts(result, plot)
-            note(f"heat map written to {plot}")
+        if output.plot is not None:
+            progress(Step("drawing"))
+            if isinstance(result, ProfileAudit):
+                draw_graph(result, output.plot, budget=_smallest(guarantees))
+                note(f"picture written to {output.plot}")
+            else:
+                draw_lifts(result, output.plot)
+                note(f"heat map written to {output.plot}")
         if plot_curve is not None:
             draw_curve(result, plot_curve, progress)
             note(f"curve written to {plot_curve}")
-    report = audit_report(result, make_console().width)
-    return verdicts.show(result.to_data(), report, note, as_json=as_json, quiet=quiet)
+    if output.as_json:
+        checks = [certificate.to_data() for certificate in certificates]
+        show_json(result.to_data() | {"checks": checks, "notes": list(note.texts)})
+    elif not quiet:
+        width = make_console().width
+        if isinstance(result, ProfileAudit):
+            show(profile_audit_report(result, width))
+        else:
+            show(audit_report(result, width))
+        for certificate in certificates:
+            show(certificate_lines(certificate))
+    if not quiet:
+        note.show()
+    for guarantee, certificate in zip(guarantees, certificates, strict=True):
+        if not certificate.holds:
+            smallest = guarantee.smallest(read.channel, known)
+            text = f"{certificate.refusal()}; this channel satisfies {smallest}"
+            click.echo(f"liftlock: {printable(text)}", err=True)
+    return 0 if all(certificate.holds for certificate in certificates) else 1
+
+
+def _check_for_profiles(guarantees: Sequence[Notion], others: Mapping[str, object]) -> None:
+    """Refuse what is not defined for a graph of profiles."""
+    refuse_beside_profiles([name for name, given in others.items() if given is not None])
+    for guarantee in guarantees:
+        if guarantee.profile_budget is None:
+            raise InputError(
+                f"--check {guarantee.name} is not defined for a graph of profiles",
+                value=str(guarantee),
+                remedy="only profile=BUDGET is",
+            )
+
+
+def _listed(read: ProfileChannel, guarantees: Sequence[Notion], note: Notes) -> Impossible:
+    """Say what to do with values that a profile calls impossible: list what was listed before."""
+    if not read.unprotected:
+        return "refuse"
+    if guarantees:
+        said = f"{unprotected_text(read.unprotected)}, as the certificate of the mechanism says"
+        note(f"{said}; --impossible refuse refuses them")
+    return "ignore"
+
+
+def _smallest(guarantees: Sequence[Notion]) -> float | None:
+    """Return the smallest budget that is checked, which colours the picture."""
+    budgets = [
+        float(guarantee.profile_budget)
+        for guarantee in guarantees
+        if guarantee.profile_budget is not None
+    ]
+    return min(budgets, default=None)

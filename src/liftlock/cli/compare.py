@@ -2,60 +2,50 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import click
 
-from liftlock.cli.asked import (
-    check_output,
-    check_utility,
-    delta_options,
-    given_context,
-    read_notion,
+from liftlock.cli._console import Notes, interruptible, stepping
+from liftlock.cli._context import ContextOptions
+from liftlock.cli._options import (
+    GuaranteeOptions,
+    OutputOptions,
+    UtilityOptions,
+    option_group,
+    output_options,
     read_seconds,
-    read_utility,
     refuse_infinite,
-    utility_options,
+    write_records,
 )
-from liftlock.cli.console import Notes, interruptible, show, show_json, stepping
-from liftlock.cli.options import FILE, context_options
-from liftlock.cli.profiles.design import square_loss
-from liftlock.cli.profiles.options import (
-    given_graph,
-    graph_files,
-    graph_options,
-    inputs_of,
-    is_given,
-    need_profiles,
-    refuse_beside_profiles,
-)
+from liftlock.cli._profiles import GraphOptions, read_square_loss
 from liftlock.contexts import Context
-from liftlock.designs.comparison import Comparison, MakeNotion, asymmetric, compare
+from liftlock.designs.comparison import MakeNotion, asymmetric, compare
 from liftlock.designs.goal import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.report.design import comparison_table
-from liftlock.report.pictures import check_picture
 from liftlock.report.tradeoff import draw_tradeoff
-from liftlock.storage import write_atomically
 
 MOST_BUDGETS = 1000
 INTERRUPTED = 130
 
 
 @click.command("compare", short_help="Draw privacy against utility for several methods.")
-@context_options
-@graph_options
+@option_group("context", ContextOptions)
+@option_group("graph", GraphOptions, without=("column", "smooth"))
 @click.option(
     "--notion", metavar="NOTION", help="lip, ldp, eps_lower or eps_upper.  [default: lip]"
 )
-@delta_options
+@option_group(
+    "guarantee",
+    GuaranteeOptions,
+    without=("notion", "epsilon", "epsilon_lower", "epsilon_upper", "alpha"),
+)
 @click.option(
     "--epsilons",
     default="0.5:4:8",
@@ -74,29 +64,20 @@ INTERRUPTED = 130
     help="Methods, separated by commas; METHOD:ldp asks it for LDP, METHOD:published for its "
     "published form.  [default: those that fit]",
 )
-@utility_options
+@option_group("utility", UtilityOptions)
 @click.option("--seconds", metavar="T", help="Stop each search after T seconds.")
-@click.option("--csv", "csv_file", type=FILE, metavar="FILE", help="Write every point as CSV.")
-@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw the curves (.png, .svg or .pdf).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(csv="Write every point as CSV.", plot="Draw the curves")
 def compare_command(
+    context: ContextOptions,
+    graph: GraphOptions,
     notion: str | None,
-    delta: str | None,
-    form: str | None,
+    guarantee: GuaranteeOptions,
     epsilons: str,
     split: str | None,
     methods: str | None,
-    utility: str | None,
-    loss: str | None,
+    utility: UtilityOptions,
     seconds: str | None,
-    csv_file: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    profiles: Path | None,
-    edges: Path | None,
-    groups: Path | None,
-    graph: Any,
-    **context_paths: Any,
+    output: OutputOptions,
 ) -> int:
     """Design with several methods at several budgets, and show utility against privacy.
 
@@ -111,36 +92,31 @@ def compare_command(
     """
     note = Notes()
     budgets = read_epsilons(epsilons)
-    files = graph_files(profiles, edges, groups, graph)
-    of_profiles = is_given(files)
-    if of_profiles:
-        refuse_beside_profiles(
-            {f"--{name.replace('_', '-')}": given for name, given in context_paths.items()}
-            | {"--notion": notion, "--split": split, "--delta": delta, "--form": form}
-        )
-        need_profiles(files)
-    make = ProfilePrivacy if of_profiles else _maker(notion, split, delta, form)
-    if not of_profiles:
-        check_utility(utility, loss)
-    limit = read_seconds(seconds)
+    make: MakeNotion
+    if graph.is_given:
+        others = {"--notion": notion, "--split": split}
+        given = [name for name, value in others.items() if value is not None]
+        graph = graph.alone(context, [*given, *guarantee.given()])
+        make = ProfilePrivacy
+    else:
+        make = _maker(replace(guarantee, notion=notion), split)
+        utility.check()
+    limit = None if seconds is None else read_seconds(seconds)
     names = None if methods is None else read_methods(methods)
-    if plot is not None:
-        check_picture(plot)
-    for option, path in (("--csv", csv_file), ("--plot", plot)):
-        if path is not None:
-            check_output(path, context_paths | inputs_of(files), option)
-    context: Context
+    output.check(context.inputs() | graph.inputs())
+    known: Context
     goal: AnyUtility | None
     losses = None
-    if of_profiles:
-        context, goal = given_graph(files, note), utility
-        losses = None if loss is None else square_loss(Path(loss), context.inputs)
+    if graph.is_given:
+        known, goal = graph.read(note), utility.utility
+        if utility.loss is not None:
+            losses = read_square_loss(Path(utility.loss), known.inputs)
     else:
-        context = given_context(context_paths, note)
-        goal = read_utility(utility, loss, context)
+        known = context.needed(note)
+        goal = utility.read(known)
     with interruptible() as stopped, stepping("comparing") as progress:
         found = compare(
-            context,
+            known,
             make,
             names,
             budgets,
@@ -154,32 +130,27 @@ def compare_command(
         raise KeyboardInterrupt
     if found.left_out:
         note(f"interrupted: {found.left_out} of {found.asked} points are missing")
-    if csv_file is not None:
-        write_atomically(csv_file, comparison_csv(found))
-        note(f"points written to {csv_file}")
-    if plot is not None:
-        draw_tradeoff(found, plot)
-        note(f"picture written to {plot}")
-    if as_json:
-        show_json(found.to_data() | {"notes": note.texts})
-    else:
-        show(comparison_table(found))
-    note.show()
+    if output.csv is not None:
+        write_records(output.csv, [{"utility": found.utility} | row for row in found.rows()])
+        note(f"points written to {output.csv}")
+    if output.plot is not None:
+        draw_tradeoff(found, output.plot)
+        note(f"picture written to {output.plot}")
+    output.show(note, found.to_data, lambda: comparison_table(found))
     return INTERRUPTED if found.left_out else 0
 
 
-def _maker(
-    notion: str | None, split: str | None, delta: str | None = None, form: str | None = None
-) -> MakeNotion:
+def _maker(guarantee: GuaranteeOptions, split: str | None) -> MakeNotion:
+    notion = "lip" if guarantee.notion is None else guarantee.notion
     if split is None:
-        name = "lip" if notion is None else notion
-        if name.strip().lower() == "alip":
+        if notion.strip().lower() == "alip":
             raise click.UsageError("alip takes two budgets: give --split instead of --notion alip")
-        read_notion(name, "1", None, None, None, delta, form)
-        return lambda epsilon: read_notion(name, str(epsilon), None, None, None, delta, form)
-    if delta is not None:
+        asked = replace(guarantee, notion=notion)
+        replace(asked, epsilon="1").read()
+        return lambda epsilon: replace(asked, epsilon=str(epsilon)).read()
+    if guarantee.delta is not None:
         raise click.UsageError("--split is for two budgets without a delta: leave out --delta")
-    if notion is not None and notion.strip().lower() != "alip":
+    if guarantee.notion is not None and notion.strip().lower() != "alip":
         raise click.UsageError("--split is for alip: leave out --notion")
     share = exact(split, name="--split")
     if not 0 < share < 1:
@@ -239,14 +210,3 @@ def read_methods(text: str) -> list[str]:
             "an empty name in the list of methods", value=text, remedy="write a,b,c without gaps"
         )
     return names
-
-
-def comparison_csv(found: Comparison) -> str:
-    """Return one line for each point, and one for each end of the scale."""
-    rows = found.rows()
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, ["utility", *rows[0]], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({"utility": found.utility} | row)
-    return stream.getvalue()

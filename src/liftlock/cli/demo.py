@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from liftlock import line
-from liftlock.cli.console import make_console, show
-from liftlock.cli.options import FILE
+from liftlock.cli._console import make_console, show
+from liftlock.cli._options import FILE, csv_text
 from liftlock.cli.protect import protect_command
 from liftlock.contexts import Prior
 from liftlock.designs.api import design, lock
@@ -172,7 +171,8 @@ def _table(folder: Path) -> None:
     options += ["--report", str(folder / "report.html"), "--force"]
     show(f"liftlock protect {people_file} {' '.join(options)}", wrap=False)
     show("")
-    protect_command.main([str(people_file), *options], standalone_mode=False)
+    root = click.get_current_context().find_root()
+    protect_command.main([str(people_file), *options], standalone_mode=False, parent=root)
 
 
 def _domain() -> str:
@@ -243,10 +243,7 @@ def _write_matrix(path: Path, prior: Prior, matrix: Floats) -> None:
 
 def _write_rows(path: Path, header: list[str], rows: Iterable[Iterable[object]]) -> None:
     try:
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(header)
-            writer.writerows(rows)
+        path.write_text(csv_text(header, rows), encoding="utf-8", newline="")
     except OSError as error:
         raise FileError(
             "cannot write", where=str(path), value=error.strerror, remedy="choose another --folder"

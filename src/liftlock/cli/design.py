@@ -2,136 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Group, RenderableType
 
 from liftlock._solver.problem import Step as SolverStep
 from liftlock._solver.strategies import explained
-from liftlock.cli.asked import (
-    budget_options,
-    check_different,
-    check_explained,
-    check_output,
-    check_utility,
-    chosen_options,
-    delta_options,
-    given_context,
-    own_options,
-    read_gap,
-    read_notion,
-    read_utility,
-    utility_options,
-)
-from liftlock.cli.console import Notes, show, show_json, warn, working
-from liftlock.cli.options import (
+from liftlock.alphabet import Alphabet, label_to_json
+from liftlock.cli._console import Notes, warn, working
+from liftlock.cli._context import ContextOptions
+from liftlock.cli._options import (
+    DISTORTION,
     FILE,
+    REQUIRE_GAP,
+    GuaranteeOptions,
+    OptionGroup,
+    OutputOptions,
+    UtilityOptions,
     bits_option,
-    context_options,
-    mechanism_option,
-    method_option,
-    require_gap_option,
+    option,
+    option_group,
+    output_options,
+    read_gap,
+    read_seconds,
+    refuse_infinite,
 )
-from liftlock.cli.profiles.design import design_graph
-from liftlock.cli.profiles.options import (
-    graph_files,
-    graph_options,
-    is_given,
-    refuse_beside_profiles,
-)
-from liftlock.contexts import Context
+from liftlock.cli._profiles import GraphOptions, read_square_loss
+from liftlock.contexts import Context, Prior
 from liftlock.designs.api import design, design_as_published, usual_method
-from liftlock.designs.base import Design, check_fits
+from liftlock.designs.base import Design, check_fits, check_options, option_names
 from liftlock.designs.best_design import best
-from liftlock.designs.catalogue import find_design
+from liftlock.designs.catalogue import designs_for, find_design
 from liftlock.designs.comparison import fitting
-from liftlock.designs.yardstick import Yardstick, yardsticks
-from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.designs.yardstick import (
+    ProfileYardstick,
+    Yardstick,
+    profile_yardsticks,
+    yardsticks,
+)
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.files import read_weights
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.notions.registry import parse_claim
 from liftlock.progress import Step
 from liftlock.report.design import design_report, explanation
 from liftlock.report.numeric import draw_numbers
-from liftlock.report.pictures import check_picture
+from liftlock.report.profile_graph import draw_graph
+from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.report.released import number_data
+from liftlock.utility.mean import points_of
+from liftlock.utility.profile_utility import AIMS, profile_errors
 from liftlock.utility.utility import Utility, restricted
+
+_NOT_FOR_PROFILES = ("--gap", "--require-gap", "--as-published")
+_SPOKEN_FOR = ("gap", "seconds", "watch")
+"""Options of designs that have an option of the command, or are the command's own business."""
+
+_FOR_PROFILES = next(iter(designs_for("profiles")))
+
+
+@dataclass(frozen=True)
+class MethodOptions(OptionGroup):
+    """How the mechanism is made, and when the search for it stops."""
+
+    method: str | None = option(
+        "--method",
+        metavar="METHOD",
+        help="How to make it; `liftlock designs` lists all.  [default: optimal, or the best of all "
+        f"that fit; {_FOR_PROFILES} for profiles]",
+    )
+    gap: str | None = option(
+        "--gap", metavar="G", help="Stop at this proved relative gap (method optimal)."
+    )
+    seconds: str | None = option(
+        "--seconds", metavar="T", help="Stop after T seconds with the best found so far."
+    )
+    required: str | None = option("--require-gap", **REQUIRE_GAP)
+    own: tuple[str, ...] = option(
+        "--option",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the method itself. Repeatable.",
+    )
+    as_published: bool = option(
+        "--as-published",
+        is_flag=True,
+        help="Make a published formula as it is, certified for what it truly guarantees.",
+    )
+
+    def read_required(self) -> float | None:
+        """Read the gap beyond which a mechanism is refused."""
+        return None if self.required is None else read_gap(self.required, "--require-gap")
+
+    def read(self, entry: Design | None) -> dict[str, Any]:
+        """Read the options that go to the method itself."""
+        found: dict[str, Any] = {}
+        if self.gap is not None:
+            found["gap"] = read_gap(self.gap)
+        if self.seconds is not None:
+            found["seconds"] = read_seconds(self.seconds)
+        for text in self.own:
+            name, equals, value = text.partition("=")
+            name = name.strip().replace("-", "_")
+            if not equals or not name or not value.strip():
+                raise InputError(
+                    "an option of the method without a value",
+                    value=text,
+                    remedy="write it like --option name=value",
+                )
+            if name in found:
+                raise InputError("option given twice", value=name, remedy="give it once")
+            found[name] = _plain(value.strip())
+        if "watch" in found:
+            raise InputError(
+                "progress is shown by itself", value="watch", remedy="leave out --option watch"
+            )
+        if entry is not None:
+            check_options(entry, found, people=True)
+        return found
+
+
+def _plain(text: str) -> Any:
+    """Read a value as a truth value, a number, a guarantee such as lip=1, or text."""
+    if "=" in text:
+        return parse_claim(text)
+    lowered = text.lower()
+    if lowered in {"true", "yes", "false", "no"}:
+        return lowered in {"true", "yes"}
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
-@context_options
-@graph_options
-@budget_options
-@delta_options
-@click.option("--alpha", metavar="A", help="The order, for notions of one such as alpha_lift.")
-@utility_options
+@option_group("context", ContextOptions)
+@option_group("graph", GraphOptions, without=("column", "smooth"))
 @click.option(
-    "--method",
-    metavar="METHOD",
-    help="How to make it; `liftlock designs` lists all.  [default: optimal, or the best of all "
-    "that fit]",
-)
-@click.option("--gap", metavar="G", help="Stop at this proved relative gap (method optimal).")
-@click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
-@require_gap_option
-@method_option
-@click.option(
-    "--as-published",
-    is_flag=True,
-    help="Make a published formula as it is, certified for what it truly guarantees.",
-)
-@mechanism_option
-@bits_option
-@click.option(
-    "--plot",
+    "--weights",
     type=FILE,
-    metavar="PICTURE",
-    help="Draw what is released for what, for numbers, or the graph of profiles (.png, .svg or "
-    ".pdf).",
+    metavar="WEIGHTS",
+    help="CSV profile,weight: how much each profile counts.  [default: all alike]",
 )
+@option_group("guarantee", GuaranteeOptions)
+@option_group("utility", UtilityOptions)
+@option_group("method", MethodOptions)
+@bits_option
 @click.option(
     "--explain",
     is_flag=True,
     help="Say how it was solved: what made the problem smaller, which strategy was taken, and why.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--no-comparison", is_flag=True, help="Make no other designs to compare with.")
+@output_options(
+    file=("MECHANISM", "The mechanism file to write (JSON)."),
+    plot="Draw what is released for what, for numbers, or the graph of profiles",
+)
 def design_command(
-    notion: str | None,
-    epsilon: str | None,
-    epsilon_lower: str | None,
-    epsilon_upper: str | None,
-    delta: str | None,
-    form: str | None,
-    alpha: str | None,
-    utility: str | None,
-    loss: str | None,
-    method: str | None,
-    gap: str | None,
-    seconds: str | None,
-    required: str | None,
-    of_the_method: tuple[str, ...],
-    as_published: bool,
-    output: Path | None,
+    context: ContextOptions,
+    graph: GraphOptions,
+    weights: Path | None,
+    guarantee: GuaranteeOptions,
+    utility: UtilityOptions,
+    method: MethodOptions,
     bits: int,
-    plot: Path | None,
     explain: bool,
-    as_json: bool,
-    profiles: Path | None,
-    edges: Path | None,
-    groups: Path | None,
-    graph: Any,
-    **context_paths: Any,
+    no_comparison: bool,
+    output: OutputOptions,
 ) -> int:
     """Design a mechanism for a context and a budget, prove it, and say what it is worth.
 
     The context is a prior (the secret is the value itself), a joint of a secret and the value, a
-    set of priors, or a graph of profiles (--profiles). What the method proposes is rounded to
-    integers and audited exactly; a mechanism that is written keeps its guarantee. Ctrl-C stops a
-    long search with the best found so far.
+    set of priors, or a graph of profiles (--profiles, or --table). What the method proposes is
+    rounded to integers and audited exactly; a mechanism that is written keeps its guarantee. Ctrl-C
+    stops a long search with the best found so far.
+
+    Profiles are joined by --edges, --groups, --graph, or the --group-column of a table. Their
+    utility is minimax, hamming, absolute, squared, mutual-information, or distortion with a CSV for
+    --loss: rows values, columns outputs; without one it is minimax, or distortion with --loss.
 
     \b
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
@@ -140,116 +201,202 @@ def design_command(
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
     liftlock design --joint joint.csv --epsilon 1 --explain
     liftlock design --profiles profiles.csv --edges edges.csv --epsilon 1
+    liftlock design --table use.csv --profile-column user --column usage \\
+        --group-column role --smooth 1 --epsilon 0.5
 
     Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
     """
-    files = graph_files(profiles, edges, groups, graph)
-    if is_given(files):
-        if notion is not None and notion.strip().lower() != "profile":
-            raise click.UsageError("a graph of profiles has the notion profile: leave out --notion")
-        refuse_beside_profiles(
-            {f"--{name.replace('_', '-')}": given for name, given in context_paths.items()}
-            | {
-                "--epsilon-lower": epsilon_lower,
-                "--epsilon-upper": epsilon_upper,
-                "--delta": delta,
-                "--form": form,
-                "--alpha": alpha,
-                "--gap": gap,
-                "--require-gap": required,
-                "--as-published": as_published,
-            }
-        )
-        return design_graph(
-            files,
-            epsilon=epsilon,
-            method=method,
-            utility=utility,
-            loss=None if loss is None else Path(loss),
-            weights=None,
-            seconds=seconds,
-            of_the_method=of_the_method,
-            output=output,
-            bits=bits,
-            plot=plot,
-            compared=True,
-            explain=explain,
-            as_json=as_json,
-        )
     note = Notes()
-    guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
-    key = usual_method(guarantee) if method is None else method
-    entry = None if key is None else find_design(key)
-    check_utility(utility, loss)
-    options = chosen_options(entry, gap, seconds, of_the_method)
-    most = None if required is None else read_gap(required, "--require-gap")
-    if as_published:
-        check_published(entry)
-    steps: list[SolverStep] = []
-    if explain:
-        check_explained(entry)
-        options["explain"] = steps.append
-    if output is not None:
-        check_output(output, context_paths)
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, context_paths, "--plot")
-        check_different(output, plot)
-    context = given_context(context_paths, note)
-    if plot is not None and not isinstance(context, GridPrior):
-        raise click.UsageError("--plot is for numbers; a table is drawn by liftlock audit --plot")
-    if entry is not None:
-        check_method(entry, context, guarantee, named=method is not None)
-    goal = read_utility(utility, loss, context)
-    with working("designing") as progress:
-        if entry is not None and entry.accepts("watch"):
-            options["watch"] = progress
-        try:
-            if entry is None:
-                made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
-            else:
-                make = design_as_published if as_published else design
-                made = make(
-                    context, guarantee, utility=goal, method=entry.key, bits=bits, **options
-                )
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, LiftlockError) or not of_the_method:
-                raise
-            raise _unusable(entry, of_the_method, error) from None
-        assert made.origin is not None
-        if most is not None:
-            made.origin.require(most)
-        if plot is not None and isinstance(made.channel, SupportChannel):
-            raise InputError(
-                "--plot is for mechanisms that release numbers, and this method releases sets",
-                value=made.origin.method,
-                remedy="leave out --plot: liftlock audit --plot draws its lifts",
-            )
-        progress(Step("comparing"))
-        places = [context.inputs.index(label) for label in made.context.inputs.labels]
-        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
-        report = design_report(made, others)
-        # Last, when nothing can fail any more but the writing itself.
-        if output is not None:
-            made.save(output)
-            note(f"written to {output}")
-        if plot is not None:
-            progress(Step("drawing"))
-            draw_numbers(made, plot)
-            note(f"picture written to {plot}")
-    if as_json:
-        data = design_data(made, goal, others, output, note.texts)
-        if explain:
-            data["explanation"] = [asdict(step) for step in explained(steps)]
-        show_json(data)
+    search = _Search(method, bits, output, note, explain=explain, compared=not no_comparison)
+    if graph.is_given:
+        if guarantee.notion is not None and guarantee.notion.strip().lower() != "profile":
+            raise click.UsageError("a graph of profiles has the notion profile: leave out --notion")
+        others = [name for name in guarantee.given() if name not in ("--notion", "--epsilon")]
+        others += [name for name in method.given() if name in _NOT_FOR_PROFILES]
+        graph = graph.alone(context, others)
+        found = search.for_profiles(graph, guarantee.epsilon, utility, weights)
     else:
-        show(report)
+        if weights is not None:
+            raise click.UsageError("--weights goes with a graph of profiles")
+        found = search.for_context(context, guarantee.read(), utility)
+
+    def data() -> dict[str, Any]:
+        file = None if output.file is None else str(output.file)
+        told = found.data() | {"file": file, "notes": note.texts}
         if explain:
-            show(explanation(explained(steps)))
-    note.show()
-    if made.origin.warning:
-        warn(made.origin.warning)
+            told["explanation"] = [asdict(step) for step in explained(search.steps)]
+        return told
+
+    def report() -> RenderableType:
+        if not explain:
+            return found.report()
+        return Group(found.report(), explanation(explained(search.steps)))
+
+    output.show(note, data, report)
+    if found.warning:
+        warn(found.warning)
     return 0
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A mechanism that was designed, as it is printed."""
+
+    data: Callable[[], dict[str, Any]]
+    report: Callable[[], RenderableType]
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How a mechanism is searched for, and where it goes."""
+
+    method: MethodOptions
+    bits: int
+    output: OutputOptions
+    note: Notes
+    explain: bool
+    compared: bool
+    steps: list[SolverStep] = field(default_factory=list)
+
+    def for_context(
+        self, context: ContextOptions, guarantee: Notion, utility: UtilityOptions
+    ) -> _Found:
+        """Design for a prior, a joint, a set of priors or numbers."""
+        named, note, output = self.method.method, self.note, self.output
+        key = usual_method(guarantee) if named is None else named
+        entry = None if key is None else find_design(key)
+        utility.check()
+        options = self._options(entry)
+        most = self.method.read_required()
+        if self.method.as_published:
+            check_published(entry)
+        output.check(context.inputs())
+        known = context.needed(note)
+        if output.plot is not None and not isinstance(known, GridPrior):
+            raise click.UsageError(
+                "--plot is for numbers; a table is drawn by liftlock audit --plot"
+            )
+        if entry is not None:
+            check_method(entry, known, guarantee, named=named is not None)
+        goal = utility.read(known)
+        with working("designing") as progress:
+            if entry is None or entry.accepts("watch"):
+                options["watch"] = progress
+            try:
+                made = self._make(entry, known, guarantee, goal, options)
+            except (TypeError, ValueError, AttributeError) as error:
+                if isinstance(error, LiftlockError) or not self.method.own:
+                    raise
+                raise _unusable(entry, self.method.own, error) from None
+            assert made.origin is not None
+            if most is not None:
+                made.origin.require(most)
+            if output.plot is not None and isinstance(made.channel, SupportChannel):
+                raise InputError(
+                    "--plot is for mechanisms that release numbers, and this method releases sets",
+                    value=made.origin.method,
+                    remedy="leave out --plot: liftlock audit --plot draws its lifts",
+                )
+            others: tuple[Yardstick, ...] = ()
+            if self.compared:
+                progress(Step("comparing"))
+                places = [known.inputs.index(label) for label in made.context.inputs.labels]
+                others = yardsticks(made, restricted(goal, places, len(known.inputs)))
+            report = design_report(made, others)
+            # Last, when nothing can fail any more but the writing itself.
+            self._save(made)
+            if output.plot is not None:
+                progress(Step("drawing"))
+                draw_numbers(made, output.plot)
+                note(f"picture written to {output.plot}")
+        return _Found(lambda: design_data(made, goal, others), lambda: report, made.origin.warning)
+
+    def _make(
+        self,
+        entry: Design | None,
+        context: Context,
+        guarantee: Notion,
+        goal: Utility,
+        options: dict[str, Any],
+    ) -> Mechanism:
+        if entry is None:
+            return best(context, guarantee, utility=goal, bits=self.bits, **options)
+        make = design_as_published if self.method.as_published else design
+        return make(context, guarantee, utility=goal, method=entry.key, bits=self.bits, **options)
+
+    def for_profiles(
+        self,
+        graph: GraphOptions,
+        epsilon: str | None,
+        utility: UtilityOptions,
+        weights: Path | None,
+    ) -> _Found:
+        """Design for a graph of profiles."""
+        note, output = self.note, self.output
+        if epsilon is None:
+            raise click.UsageError("how much may leak? give --epsilon")
+        refuse_infinite("--epsilon", epsilon)
+        notion = ProfilePrivacy(Budget.of(epsilon, name="--epsilon"))
+        check_aim(utility)
+        entry = find_design(self.method.method or _FOR_PROFILES, "profiles")
+        options = self._options(entry)
+        loss = None if utility.loss is None else Path(utility.loss)
+        output.check(graph.inputs() | {"--loss": loss, "--weights": weights})
+        known = graph.read(note)
+        if utility.utility in ("absolute", "squared"):
+            _check_numbers(utility.utility, known.inputs)
+        shares = None if weights is None else read_weights(weights, known.profiles)
+        goal: dict[str, Any] = {
+            "utility": utility.utility,
+            "loss": None if loss is None else read_square_loss(loss, known.inputs),
+            "weights": shares,
+        }
+        with note.shown_if_interrupted(), working("designing") as progress:
+            if entry.accepts("watch"):
+                options["watch"] = progress
+            try:
+                made = design(known, notion, method=entry.key, bits=self.bits, **goal, **options)
+            except NotCertified as refusal:
+                if self.bits < DEFAULT_BITS:
+                    refusal.args = (f"{refusal}, or use more bits: --bits is {self.bits}",)
+                raise
+            if made.certificate.unprotected:
+                smooth = "profiles without zeros" if graph.table is None else "--smooth 1"
+                note(
+                    f"{unprotected_text(made.certificate.unprotected)}; {smooth}, or --method "
+                    f"{_FOR_PROFILES}, would cover them"
+                )
+            self._save(made)
+            if output.plot is not None:
+                progress(Step("drawing"))
+                draw_graph(audit(made.channel, known), output.plot, budget=float(notion.bound()))
+                note(f"picture written to {output.plot}")
+            rows: tuple[ProfileYardstick, ...] = ()
+            if self.compared:
+                rows = profile_yardsticks(
+                    known,
+                    notion,
+                    **goal,
+                    seconds=options.get("seconds"),
+                    progress=lambda step: progress(Step(f"comparing with {step.stage}")),
+                )
+        return _Found(
+            lambda: profile_design_data(made, shares, rows), lambda: profile_report(made, rows)
+        )
+
+    def _options(self, entry: Design | None) -> dict[str, Any]:
+        """Return what goes to the method itself."""
+        options = self.method.read(entry)
+        if self.explain:
+            check_explained(entry)
+            options["explain"] = self.steps.append
+        return options
+
+    def _save(self, made: Mechanism) -> None:
+        if self.output.file is not None:
+            made.save(self.output.file)
+            self.note(f"written to {self.output.file}")
 
 
 def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> InputError:
@@ -259,11 +406,11 @@ def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> I
             value=list(given),
             remedy="name the --method that it is for",
         )
+    own = [name for name in option_names(entry) if name not in _SPOKEN_FOR]
     return InputError(
         f"the method {entry.key} cannot use this option: {error}",
         value=list(given),
-        remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
-        f"see liftlock designs {entry.key}",
+        remedy=f"it takes {', '.join(own) or 'none'}; see liftlock designs {entry.key}",
     )
 
 
@@ -290,13 +437,42 @@ def check_published(entry: Design | None) -> None:
         )
 
 
-def design_data(
-    made: Mechanism,
-    goal: Utility,
-    others: Sequence[Yardstick],
-    output: Path | None,
-    notes: Sequence[str],
-) -> dict[str, Any]:
+def check_explained(entry: Design | None) -> None:
+    """Refuse --explain for a method that is a formula."""
+    if entry is not None and not entry.accepts("explain"):
+        of_kind = designs_for(entry.contexts[0]).values()
+        able = [each.key for each in of_kind if each.accepts("explain")]
+        raise InputError(
+            "--explain is for methods that search",
+            value=entry.key,
+            remedy=f"leave it out, or use {' or '.join(able)}",
+        )
+
+
+def check_aim(utility: UtilityOptions) -> None:
+    """Refuse a utility that profiles do not have, before any file is read."""
+    aim = utility.utility
+    if aim is not None and aim not in AIMS:
+        raise InputError("unknown utility", value=aim, remedy=f"known are {', '.join(AIMS)}")
+    if aim == DISTORTION and utility.loss is None:
+        raise click.UsageError(f"--utility {DISTORTION} needs --loss: a CSV of losses")
+    if utility.loss is not None and aim not in (None, DISTORTION):
+        raise click.UsageError(f"--loss goes with --utility {DISTORTION}")
+
+
+def _check_numbers(utility: str, values: Alphabet) -> None:
+    """Refuse a distance between values that are words."""
+    try:
+        points_of(values, utility)
+    except InputError as error:
+        raise InputError(
+            f"--utility {utility} needs values that are numbers",
+            value=error.value,
+            remedy="use minimax or hamming, or give a --loss",
+        ) from None
+
+
+def design_data(made: Mechanism, goal: Utility, others: Sequence[Yardstick]) -> dict[str, Any]:
     """Return the JSON form of what was designed, without the table itself."""
     origin = made.origin
     assert origin is not None
@@ -319,6 +495,30 @@ def design_data(
         "comparison": [other.to_data() for other in others],
         "remarks": list(origin.remarks),
         "numbers": number_data(made),
-        "file": None if output is None else str(output),
-        "notes": list(notes),
+    }
+
+
+def profile_design_data(
+    made: Mechanism, weights: Prior | None, rows: Sequence[ProfileYardstick]
+) -> dict[str, Any]:
+    """Return the JSON form of what was designed for profiles, without the table itself."""
+    found = made.audit()
+    assert isinstance(found, ProfileAudit)
+    origin = made.origin
+    assert origin is not None
+    value = profile_errors(made.table, found.graph, weights)
+    return {
+        "format": "liftlock.profile-design",
+        "version": 1,
+        **origin.to_data(),
+        "certificate": made.certificate.to_data(),
+        "audit": found.to_data(),
+        "largest": value.largest,
+        "mean_wrong": value.mean_wrong,
+        "information": value.information,
+        "wrong": [
+            {"profile": label_to_json(name), "wrong": float(wrong)}
+            for name, wrong in zip(value.names, value.wrong, strict=True)
+        ],
+        "comparison": [row.to_data() for row in rows],
     }

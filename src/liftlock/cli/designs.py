@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from liftlock.cli.console import show, show_json
+from liftlock.cli._console import show, show_json
 from liftlock.designs.base import LIFT_NOTIONS, Design, option_meanings
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.report.design import design_page, designs_table
@@ -16,7 +16,7 @@ from liftlock.report.design import design_page, designs_table
 @click.argument("method", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
 def designs_command(method: str | None, as_json: bool) -> int:
-    """List every METHOD of `liftlock design` and of `liftlock profiles design`, or show one.
+    """List every METHOD of `liftlock design`, or show one.
 
     \b
     liftlock designs
@@ -35,7 +35,7 @@ def designs_command(method: str | None, as_json: bool) -> int:
     profiles = designs_for("profiles")
     show(designs_table({key: DESIGNS[key] for key in DESIGNS if key not in profiles}))
     show("")
-    show("for graphs of profiles (liftlock profiles design):")
+    show("for graphs of profiles (liftlock design --profiles):")
     show(designs_table(profiles))
     show("")
     *names, last = LIFT_NOTIONS

@@ -10,13 +10,11 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, passing, show, show_json, working
-from liftlock.cli.options import FILE
-from liftlock.cli.reports import UserReports, read_reports
-from liftlock.cli.tables import table_options
+from liftlock.cli._console import Notes, passing, working
+from liftlock.cli._options import FILE, OutputOptions, option_group, output_options
+from liftlock.cli._reports import ReportOptions
 from liftlock.contexts import ProfileGraph
-from liftlock.errors import FileError, InputError, NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS
 from liftlock.estimate.intervals import KINDS
@@ -25,19 +23,13 @@ from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
-from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
-from liftlock.report.pictures import check_picture
 
 
 @click.command("estimate", short_help="Turn private reports into answers with intervals.")
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
-@click.option(
-    "--column",
-    metavar="NAME",
-    help="The column of reports, in tables.  [default: the mechanism's own]",
-)
+@option_group("source", ReportOptions)
 @click.option(
     "--of",
     "of",
@@ -69,8 +61,6 @@ from liftlock.report.pictures import check_picture
     show_default=True,
     help="Those who reported, or the population that they are a random sample of.",
 )
-@click.option("--weights", metavar="NAME", help="A column that gives each report its weight.")
-@click.option("--offsets", metavar="NAME", help="A column that is added to the weighted sum.")
 @click.option(
     "--prior",
     type=FILE,
@@ -83,48 +73,22 @@ from liftlock.report.pictures import check_picture
     help="Whether values are read through the distributions of the profiles.  [default: only "
     "where nothing else tells them apart]",
 )
-@click.option(
-    "--local-priors",
-    metavar="PREFIX",
-    help="Each report has a prior of its own, in columns called PREFIX and a value.",
-)
-@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
-@click.option(
-    "--priors-from",
-    type=FILE,
-    metavar="TABLE",
-    help="The table with these columns, row by row.  [default: that of the reports]",
-)
 @click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
-@click.option(
-    "-o", "--output", type=FILE, metavar="COUNTS", help="Write the counts of all reports (JSON)."
-)
-@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw it (.png, .svg or .pdf).")
-@table_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(file=("COUNTS", "Write the counts of all reports (JSON)."), plot="Draw it")
 def estimate_command(
     mechanism: Path,
     reports: tuple[Path, ...],
-    column: str | None,
+    source: ReportOptions,
     of: str | None,
     values: tuple[str, ...],
     method: str,
     interval: str,
     level: str,
     about: str,
-    weights: str | None,
-    offsets: str | None,
     prior: Path | None,
     trust_profiles: bool | None,
-    local_priors: str | None,
-    local_budgets: str | None,
-    priors_from: Path | None,
     seed: str | None,
-    output: Path | None,
-    plot: Path | None,
-    delimiter: str | None,
-    names: str | None,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
 
@@ -140,14 +104,9 @@ def estimate_command(
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
     """
     note = Notes()
-    inputs: dict[str, Any] = {"MECHANISM": mechanism, "prior": prior, "priors": priors_from}
+    inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": source.priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, inputs, "--plot")
-        check_different(output, plot)
-    if output is not None:
-        check_output(output, inputs)
+    output.check(inputs)
     number = None if seed is None else _seed(seed)
     made = read_mechanism(mechanism)
     graph = made.context if isinstance(made.context, ProfileGraph) else None
@@ -156,25 +115,12 @@ def estimate_command(
         asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
     value = labels_of(_known(made, asked[0]), values) if values else None
-    users = None
-    if made.per_user:
-        users = UserReports(column, local_priors, priors_from, local_budgets, asked[0], value)
-        if priors_from is not None and len(reports) > 1:
-            raise click.UsageError("--priors-from is for one table of reports")
-    else:
-        for option, name in (
-            ("--local-priors", local_priors),
-            ("--local-budgets", local_budgets),
-            ("--priors-from", priors_from),
-        ):
-            if name is not None:
-                raise click.UsageError(f"the mechanism has one prior for all: leave out {option}")
+    source.check(made, reports)
     if graph is None and trust_profiles is not None:
         option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
         raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
     with passing("counting") as shown:
-        given = {"delimiter": delimiter, "names": names, "shown": shown}
-        counted = _gathered(made, users, reports, column, weights, offsets, note, given)
+        counted = source.read(made, reports, (asked[0], value), note, shown)
     with working("estimating"):
         options: dict[str, Any] = {
             "value": value,
@@ -188,19 +134,20 @@ def estimate_command(
         if trust_profiles is not None:
             options["trust_profiles"] = trust_profiles
         found = _estimates(made, counted, asked, options, note)
-        if output is not None:
-            counted.save(output)
-            note(f"counts written to {output}")
-        if plot is not None:
-            draw_estimates(found, plot, made.known_prior if another is None else another)
-            note(f"picture written to {plot}")
-    if as_json:
-        others = {each.of: each.to_data() for each in found[1:]}
-        show_json(found[0].to_data() | others | {"notes": note.texts})
-    else:
-        for place, each in enumerate(found):
-            show(estimate_report(each) if place == 0 else Group(Text(), estimate_report(each)))
-    note.show()
+        if output.file is not None:
+            counted.save(output.file)
+            note(f"counts written to {output.file}")
+        if output.plot is not None:
+            draw_estimates(found, output.plot, made.known_prior if another is None else another)
+            note(f"picture written to {output.plot}")
+    first, *others = found
+    output.show(
+        note,
+        lambda: first.to_data() | {each.of: each.to_data() for each in others},
+        lambda: Group(
+            estimate_report(first), *(Group(Text(), estimate_report(each)) for each in others)
+        ),
+    )
     return 0
 
 
@@ -234,41 +181,6 @@ def _known(made: Mechanism, of: str) -> Sequence[Any]:
     if isinstance(made.context, ProfileGraph):
         return (made.context.profiles if of == "profiles" else made.context.inputs).labels
     return made.channel.inputs.labels
-
-
-def _gathered(
-    made: Mechanism,
-    users: UserReports | None,
-    paths: Sequence[Path],
-    column: str | None,
-    weights: str | None,
-    offsets: str | None,
-    note: Notes,
-    given: dict[str, Any],
-) -> Aggregate | PerUserAggregate:
-    """Add up all files; the first that cannot be read stops everything."""
-    total: Any = None
-    seen: set[Path] = set()
-    for path in paths:
-        if path.resolve() in seen:
-            raise FileError(
-                "reports named twice", where=str(path), remedy="each file is counted once"
-            )
-        seen.add(path.resolve())
-        given["shown"](Step(f"counting {path}"))
-        part: Any
-        if users is None:
-            part = read_reports(made, path, column, weights, offsets, note, **given)
-        else:
-            part = users.read(made, path, weights, offsets, note, **given)
-        try:
-            total = part if total is None else total + part
-        except InputError as error:
-            raise FileError(
-                error.what, where=str(path), value=error.value, remedy=error.remedy
-            ) from None
-    assert isinstance(total, Aggregate | PerUserAggregate)
-    return total
 
 
 def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:

@@ -8,24 +8,22 @@ from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.numbers import domain_option, fitted, grid_option
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes, working
+from liftlock.cli._context import DOMAIN_HELP, GRID_HELP, fitted
+from liftlock.cli._options import FILE, OutputOptions, output_options
 from liftlock.errors import InputError
 from liftlock.files import MISSING
 from liftlock.line.fitting import FITS, Fit
 from liftlock.line.grid import DEFAULT_CELLS, SPACINGS, GridPrior, check_cells, read_domain
 from liftlock.report.fit import draw_fit
 from liftlock.report.fitted import fit_report
-from liftlock.report.pictures import check_picture
 from liftlock.storage import located, write_atomically
 
 
 @click.command("fit", short_help="Fit a law to a column of numbers.")
 @click.argument("table", type=FILE)
 @click.option("--column", required=True, metavar="NAME", help="The column of numbers.")
-@domain_option
+@click.option("--domain", metavar="L:U", help=DOMAIN_HELP)
 @click.option(
     "--law",
     type=click.Choice(FITS),
@@ -39,7 +37,7 @@ from liftlock.storage import located, write_atomically
     metavar="K",
     help="Of a mixture.  [default: 1 to 8, by the least BIC]",
 )
-@grid_option
+@click.option("--grid", type=int, metavar="N", help=GRID_HELP)
 @click.option(
     "--spacing",
     type=click.Choice(SPACINGS),
@@ -54,11 +52,7 @@ from liftlock.storage import located, write_atomically
     show_default=True,
     help="Empty cells of the table.",
 )
-@click.option("-o", "--output", type=FILE, metavar="PRIOR", help="Write the prior (JSON).")
-@click.option(
-    "--plot", type=FILE, metavar="PICTURE", help="Draw the fit over the data (.png, .svg or .pdf)."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(file=("PRIOR", "Write the prior (JSON)."), plot="Draw the fit over the data")
 def fit_command(
     table: Path,
     column: str,
@@ -68,9 +62,7 @@ def fit_command(
     grid: int | None,
     spacing: str,
     missing: str,
-    output: Path | None,
-    plot: Path | None,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Fit a law to a column of TABLE, a CSV with a header and one row for each person.
 
@@ -89,34 +81,25 @@ def fit_command(
         raise InputError(
             "only a mixture has components", value=law, remedy="leave out --components"
         )
-    if plot is not None:
-        check_picture(plot)
-    for name, path in (("--output", output), ("--plot", plot)):
-        if path is not None:
-            check_output(path, {"table": table}, name)
-    check_different(output, plot)
+    output.check({"TABLE": table})
     found = fitted(table, column, law, domain, missing, note, components)
-    if as_json and found.far:  # the report says it by itself
+    if output.as_json and found.far:  # the report says it by itself
         note(found.doubt)
     with working("cutting into cells"):
         with located(table):
             prior = found.grid(cells, spacing)
-        if output is not None:
+        if output.file is not None:
             text = json.dumps(prior.to_data(), ensure_ascii=False, indent=1)
-            write_atomically(output, text + "\n")
-            note(f"prior written to {output}")
-        if plot is not None:
-            draw_fit(found, plot)
-            note(f"picture written to {plot}")
-    if as_json:
-        show_json(fit_data(found, prior, output, note.texts))
-    else:
-        show(fit_report(found, prior))
-    note.show()
+            write_atomically(output.file, text + "\n")
+            note(f"prior written to {output.file}")
+        if output.plot is not None:
+            draw_fit(found, output.plot)
+            note(f"picture written to {output.plot}")
+    output.show(note, lambda: fit_data(found, prior, output.file), lambda: fit_report(found, prior))
     return 0
 
 
-def fit_data(found: Fit, prior: GridPrior, output: Path | None, notes: list[str]) -> dict[str, Any]:
+def fit_data(found: Fit, prior: GridPrior, output: Path | None) -> dict[str, Any]:
     """Return the JSON form of a fit."""
     return {
         "format": "liftlock.fit",
@@ -136,5 +119,4 @@ def fit_data(found: Fit, prior: GridPrior, output: Path | None, notes: list[str]
         "narrowest": float(prior.grid.widths.min()),
         "widest": float(prior.grid.widths.max()),
         "file": None if output is None else str(output),
-        "notes": list(notes),
     }

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_output
-from liftlock.cli.console import Notes, show, working
-from liftlock.cli.options import (
-    FILE,
-    agreed_context,
-    bits_option,
-    context_options,
-    impossible_option,
-)
-from liftlock.cli.profiles.options import (
-    ProfileChannel,
-    graph_files,
-    graph_options,
-    inputs_of,
-    read_either,
-)
+from liftlock.cli._console import Notes, show, working
+from liftlock.cli._context import ContextOptions
+from liftlock.cli._options import FILE, bits_option, check_outputs, option_group
+from liftlock.cli._profiles import OF_TABLE, GraphOptions, ProfileChannel, read_either
 from liftlock.contexts import Context
 from liftlock.designs.lock import lock
 from liftlock.mechanism import Mechanism
+from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
 
 
 @click.command("lock", short_help="Turn a matrix into a certified mechanism file.")
 @click.argument("matrix", type=FILE)
-@context_options
-@graph_options
-@impossible_option
+@option_group("context", ContextOptions)
+@option_group("graph", GraphOptions, without=OF_TABLE)
+@click.option(
+    "--impossible",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="Inputs that the channel accepts and the prior calls impossible.",
+)
 @click.option(
     "--guarantee",
     required=True,
@@ -52,15 +46,12 @@ from liftlock.report.text import certificate_lines
 @bits_option
 def lock_command(
     matrix: Path,
+    context: ContextOptions,
+    graph: GraphOptions,
+    impossible: Impossible,
     guarantee: str,
     output: Path,
     bits: int,
-    impossible: Any,
-    profiles: Path | None,
-    edges: Path | None,
-    groups: Path | None,
-    graph: Any,
-    **context_paths: Any,
 ) -> int:
     """Turn MATRIX into a certified mechanism, or refuse it (exit 1) with the witness.
 
@@ -74,17 +65,17 @@ def lock_command(
     """
     note = Notes()
     notion = parse_claim(guarantee)
-    files = graph_files(profiles, edges, groups, graph)
-    check_output(output, {"MATRIX": matrix, **context_paths, **inputs_of(files)})
-    read = read_either(matrix, files, context_paths, note)
-    context: Context
+    inputs = {"MATRIX": matrix} | context.inputs() | graph.inputs()
+    check_outputs({"the output": output}, inputs)
+    read = read_either(matrix, graph, context, note)
+    known: Context
     if isinstance(read, ProfileChannel):
-        context = read.graph
+        known = read.graph
     else:
-        context = agreed_context(read, matrix, context_paths, note, impossible)
+        known = context.agreed(read, matrix, note, impossible)
     with working("locking"):
-        locked = lock(read.channel, notion, context, bits=bits, impossible=impossible)
-        Mechanism(locked.channel, locked.certificate, context).save(output)
+        locked = lock(read.channel, notion, known, bits=bits, impossible=impossible)
+        Mechanism(locked.channel, locked.certificate, known).save(output)
     show(certificate_lines(locked.certificate))
     note(locked.changes())
     note(f"written to {output}")

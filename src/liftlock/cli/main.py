@@ -10,23 +10,24 @@ from typing import Any
 import click
 
 from liftlock import __version__
+from liftlock.cli._console import silence
+from liftlock.cli._options import InOrder
 from liftlock.cli.account import account_command
 from liftlock.cli.audit import audit_command
 from liftlock.cli.compare import compare_command
-from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
 from liftlock.cli.design import design_command
 from liftlock.cli.designs import designs_command
 from liftlock.cli.estimate import estimate_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
-from liftlock.cli.options import InOrder
+from liftlock.cli.notions import notions_command
 from liftlock.cli.papers import papers_group
 from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
 from liftlock.cli.protect import protect_command
-from liftlock.cli.relations import notions_command, relations_command
+from liftlock.cli.relations import relations_command
 from liftlock.cli.release import release_command
 from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
 from liftlock.report.format import printable

@@ -13,8 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from liftlock.cli.console import Notes, show, show_json, stepping
-from liftlock.cli.options import FILE, InOrder
+from liftlock.cli._console import Notes, show, show_json, stepping
+from liftlock.cli._options import FILE, InOrder
 from liftlock.errors import InputError
 from liftlock.progress import Step
 from liftlock.report.format import counted

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli.asked import budget_options, check_output, read_notion, read_seconds
-from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli._console import Notes, working
+from liftlock.cli._options import (
+    FILE,
+    GuaranteeOptions,
+    OutputOptions,
+    option_group,
+    output_options,
+    read_seconds,
+)
 from liftlock.cli.estimate import labels_of
-from liftlock.cli.options import FILE
 from liftlock.designs.plans import SECONDS, plan
 from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
 from liftlock.exact.numbers import exact
 from liftlock.files import read_prior
-from liftlock.report.pictures import check_picture
 from liftlock.report.plan import draw_plan, plan_report
 
 
@@ -28,7 +33,7 @@ from liftlock.report.plan import draw_plan, plan_report
     help="CSV label,count or label,probability, or JSON.",
 )
 @click.option("--n", "people", required=True, metavar="N", help="How many people will be asked.")
-@budget_options
+@option_group("guarantee", GuaranteeOptions, without=("delta", "form", "alpha"))
 @click.option(
     "--of",
     "of",
@@ -45,22 +50,17 @@ from liftlock.report.plan import draw_plan, plan_report
     "--level", default="0.95", show_default=True, metavar="L", help="The level of the intervals."
 )
 @click.option("--seconds", metavar="T", help="Stop each search for an optimum after T seconds.")
-@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw it (.png, .svg or .pdf).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(plot="Draw it")
 def plan_command(
     prior: Path,
     people: str,
-    notion: str | None,
-    epsilon: str | None,
-    epsilon_lower: str | None,
-    epsilon_upper: str | None,
+    guarantee: GuaranteeOptions,
     of: str | None,
     values: tuple[str, ...],
     margin: str,
     level: str,
     seconds: str | None,
-    plot: Path | None,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Say how precise answers from N people will be, and how many people a margin takes.
 
@@ -73,34 +73,28 @@ def plan_command(
     liftlock plan --prior prior.csv --n 10000 --epsilon 1 --value flu
     """
     note = Notes()
-    guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, None)
+    notion = guarantee.read()
     number = exact(people, name="--n")
     if number.denominator != 1 or number < 1:
         raise InputError("--n is not a number of people", value=people, remedy="give 1 or more")
-    limit = read_seconds(seconds)
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, {"prior": prior}, "--plot")
+    limit = SECONDS if seconds is None else read_seconds(seconds)
+    output.check({"--prior": prior})
     known = read_prior(prior, note)
     asked = ("survey" if values else "histogram") if of is None else of
     with working("planning") as progress:
         found = plan(
             known,
-            guarantee,
+            notion,
             int(number),
             of=asked,
             value=labels_of(known.labels, values) if values else None,
             margin=margin,
             level=level,
-            seconds=SECONDS if limit is None else limit,
+            seconds=limit,
             watch=progress,
         )
-        if plot is not None:
-            draw_plan(found, plot)
-            note(f"picture written to {plot}")
-    if as_json:
-        show_json(found.to_data() | {"notes": note.texts})
-    else:
-        show(plan_report(found))
-    note.show()
+        if output.plot is not None:
+            draw_plan(found, output.plot)
+            note(f"picture written to {output.plot}")
+    output.show(note, found.to_data, lambda: plan_report(found))
     return 0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes, working
+from liftlock.cli._options import FILE, OutputOptions, output_options
 from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_place
 from liftlock.probe.result import Claims, read_confidence
@@ -56,7 +56,7 @@ _CLAIMS = {
     is_flag=True,
     help="The recorded inputs are draws from the prior (sharper bounds).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options()
 def probe_command(
     pairs: Path,
     prior: Path | None,
@@ -64,7 +64,7 @@ def probe_command(
     confidence: str,
     columns: str | None,
     sampled_from_prior: bool,
-    as_json: bool,
+    output: OutputOptions,
 ) -> int:
     """Look for a contradiction of a claim in PAIRS, a CSV of recorded inputs and outputs.
 
@@ -109,11 +109,7 @@ def probe_command(
             confidence=confidence,
             sampled_from_prior=sampled_from_prior,
         )
-    if as_json:
-        show_json(result.to_data() | {"notes": note.texts})
-    else:
-        show(probe_report(result))
-    note.show()
+    output.show(note, result.to_data, lambda: probe_report(result))
     if result.contradicted:
         found = result.witness
         against = "" if found.against is None else f" against {shown(found.against)}"

@@ -7,33 +7,25 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from liftlock.cli.asked import (
-    budget_options,
-    delta_options,
-    read_gap,
-    utility_options,
-)
-from liftlock.cli.console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
-from liftlock.cli.ledger import LedgerOptions, ledger_options
-from liftlock.cli.options import FILE, require_gap_option
-from liftlock.cli.tables import (
-    beside,
+from liftlock.cli._columns import ColumnOptions
+from liftlock.cli._console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
+from liftlock.cli._ledger import LedgerOptions
+from liftlock.cli._options import (
+    FILE,
+    REQUIRE_GAP,
+    SafeTableOptions,
+    TableOptions,
     check_outputs,
-    force_option,
-    opened,
-    safe_option,
-    table_options,
+    option_group,
+    read_gap,
+    read_seconds,
 )
-from liftlock.cli.wishes import read_specs
-from liftlock.contexts.columns import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
-from liftlock.exact.numbers import exact
 from liftlock.progress import Step
 from liftlock.storage import check_writable, destination, written_atomically
 
@@ -41,112 +33,19 @@ if TYPE_CHECKING:
     from liftlock.tables.protect.result import Protection
 
 
-_A_YEAR = Fraction(365 * 24 * 3600)
-
-
 @click.command("protect", short_help="Replace columns of a table by what may be seen of them.")
 @click.argument("table", type=FILE, metavar="TABLE")
-@click.option(
-    "--column", "columns", multiple=True, required=True, metavar="NAME", help="What goes out."
-)
-@click.option(
-    "--secret",
-    "secrets",
-    multiple=True,
-    metavar="NAME",
-    help="What must not be inferred from it, and is left out; - is the value itself.  [default: -]",
-)
-@click.option(
-    "--together", is_flag=True, help="Protect all columns as one value, with one guarantee."
-)
-@budget_options
-@delta_options
-@click.option(
-    "--budget",
-    "budgets",
-    nargs=2,
-    multiple=True,
-    metavar="NAME CLAIM",
-    help="Another guarantee for one column, such as pay lip=0.5.",
-)
-@click.option(
-    "--joint",
-    "joints",
-    type=FILE,
-    multiple=True,
-    metavar="JOINT",
-    help="A public joint, instead of counting the table: rows secrets, columns values.",
-)
-@click.option(
-    "--prior", "priors", type=FILE, multiple=True, metavar="PRIOR", help="The same without secret."
-)
-@click.option(
-    "--local-priors",
-    metavar="PREFIX",
-    help="Each row has a prior of its own, in columns called PREFIX and a value.",
-)
-@click.option(
-    "--local-budgets",
-    metavar="NAME",
-    help="And a budget of its own, in this column, which is public.",
-)
-@utility_options
-@click.option(
-    "--method",
-    metavar="METHOD",
-    default="auto",
-    show_default=True,
-    help="auto is the best that can be certified in time.",
-)
+@option_group("columns", ColumnOptions)
 @click.option(
     "--seconds", metavar="T", default="60", show_default=True, help="How long to search at most."
 )
-@require_gap_option
-@click.option(
-    "--missing",
-    type=click.Choice(MISSING),
-    default="category",
-    show_default=True,
-    help="What missing cells become: a value like others, missing again, or an error.",
-)
-@click.option(
-    "--missing-text",
-    "spelled",
-    multiple=True,
-    metavar="TEXT",
-    help="A text that means missing, such as ?. Repeatable.",
-)
-@click.option(
-    "--unseen",
-    type=click.Choice(UNSEEN),
-    default="refuse",
-    show_default=True,
-    help="What values become that the prior does not know: an error, or the merged rare ones.",
-)
-@click.option(
-    "--rare", type=click.IntRange(min=0), default=0, metavar="N", help="Merge values in fewer rows."
-)
-@click.option("--smooth", default="0", metavar="A", help="Add A to every count.")
-@click.option(
-    "--numbers", multiple=True, metavar="NAME", help="Read this column as numbers. Repeatable."
-)
-@click.option(
-    "--domain",
-    "domains",
-    multiple=True,
-    metavar="[NAME=]L:U",
-    help="The ends that its numbers are clamped to.",
-)
-@click.option(
-    "--cells", "cells", multiple=True, metavar="[NAME=]N", help="How many cells of numbers."
-)
+@click.option("--require-gap", "required", **REQUIRE_GAP)
 @click.option("--drop", multiple=True, metavar="NAME", help="Leave this column out. Repeatable.")
 @click.option(
     "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
 )
-@table_options
-@ledger_options
-@safe_option
+@option_group("reading", TableOptions)
+@option_group("ledger", LedgerOptions)
 @click.option("--report", type=FILE, metavar="REPORT", help="A report to read (.html).")
 @click.option(
     "--mechanism",
@@ -156,30 +55,19 @@ _A_YEAR = Fraction(365 * 24 * 3600)
     metavar="FILE",
     help="Where to write the mechanism, once for each column.  [default: beside the output]",
 )
-@force_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@option_group("safe", SafeTableOptions)
 def protect_command(
     table: Path,
-    columns: tuple[str, ...],
-    secrets: tuple[str, ...],
-    delimiter: str | None,
-    names: str | None,
-    output: Path,
-    report: Path | None,
-    mechanisms: tuple[Path, ...],
-    drop: tuple[str, ...],
-    keep: tuple[str, ...],
+    columns: ColumnOptions,
     seconds: str,
     required: str | None,
-    together: bool,
-    ledger: Path | None,
-    who: str | None,
-    id_column: str | None,
-    about: str | None,
-    limit: str | None,
-    force: bool,
-    as_json: bool,
-    **asked: Any,
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
+    reading: TableOptions,
+    ledger: LedgerOptions,
+    report: Path | None,
+    mechanisms: tuple[Path, ...],
+    safe: SafeTableOptions,
 ) -> int:
     """Replace columns of TABLE by what may be seen of them, and prove how little that tells.
 
@@ -194,27 +82,26 @@ def protect_command(
         -o safe.parquet
     """
     note = Notes()
-    book = LedgerOptions.read(ledger, who, id_column, about, limit)
-    time = _seconds(seconds)
+    book = ledger.read()
+    output, force = safe.output, safe.force
+    time = read_seconds(seconds)
     most = None if required is None else read_gap(required, "--require-gap")
     check_writable(output)
-    parts = (" + ".join(columns),) if together else columns
+    parts = (" + ".join(columns.columns),) if columns.together else columns.columns
     files = _mechanism_files(mechanisms, parts, output)
-    inputs: dict[str, Path | None] = {"TABLE": table}
-    inputs |= {f"--joint {place + 1}": path for place, path in enumerate(asked["joints"])}
-    inputs |= {f"--prior {place + 1}": path for place, path in enumerate(asked["priors"])}
     outputs: dict[str, Path | None] = {"the output": output, "the report": report}
     outputs |= {f"the mechanism of {name!r}": path for name, path in files.items()}
     replaced = output.exists()
-    source = opened(table, delimiter, names, note)
+    source = reading.open(table, note)
     from liftlock.tables.protect.plan import prepare
     from liftlock.tables.releases import TableRelease
     from liftlock.tables.stream import check_output, rewrite
 
-    specs = read_specs(source, columns, secrets, asked, note)
+    specs = columns.read(source, note)
     before = _state(table)
-    check_outputs(outputs, inputs, force=force)
-    book.check(source, inputs, outputs)
+    inputs = {"TABLE": table} | columns.inputs()
+    check_outputs(outputs, inputs, force=force, ledger=book.path)
+    book.check(source)
     check_output(source, output, force=force)
     _check_report(report)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
@@ -233,7 +120,7 @@ def protect_command(
             keep=keep,
             seconds=time,
             curve=report is not None,
-            together=together,
+            together=columns.together,
             watch=tell,
         )
         if most is not None:
@@ -263,7 +150,10 @@ def protect_command(
             destination(output).unlink(missing_ok=True)
             raise
     if replaced:
-        note.overwritten(output)
+        note(
+            f"{output} was replaced: if it has been handed out, both releases count together "
+            "(liftlock account)"
+        )
     from liftlock.report.protection import protection_data, protection_report
 
     for column in done.columns:
@@ -274,7 +164,7 @@ def protect_command(
     note(f"written to {output}, {', '.join(str(path) for path in files.values())}")
     if report is not None:
         note(f"report written to {report}")
-    if as_json:
+    if safe.as_json:
         show_json(protection_data(done) | {"notes": note.texts})
     else:
         show(protection_report(done))
@@ -376,15 +266,20 @@ def _mechanism_files(
     }
 
 
+def beside(output: Path, ending: str) -> Path:
+    """Return the name of a file that belongs to an output.
+
+    >>> str(beside(Path("safe.csv.gz"), ".mechanism.json"))
+    'safe.mechanism.json'
+    """
+    name = output.name
+    for suffix in (".gz", *(f".{kind}" for kind in ("csv", "tsv", "parquet", "pq", "arrow"))):
+        name = name.removesuffix(suffix)
+    return output.with_name(name.removesuffix(".feather") + ending)
+
+
 def _check_report(report: Path | None) -> None:
     if report is not None and report.suffix.lower() not in (".html", ".htm"):
         raise InputError(
             "a report is a page", value=report.name, remedy="let its name end in .html"
         )
-
-
-def _seconds(text: str) -> float:
-    seconds = exact(text, name="--seconds")
-    if seconds <= 0:
-        raise InputError("--seconds is not positive", value=text, remedy="give at least 1")
-    return float(min(seconds, _A_YEAR))

@@ -1,25 +1,24 @@
-"""`liftlock relations` and `liftlock notions`: what a guarantee implies, and what there is."""
+"""`liftlock relations`: what a guarantee proves in every other notion."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from liftlock.cli.console import Notes, show, show_json
-from liftlock.cli.options import context_options, read_context
-from liftlock.notions.registry import REGISTRY, parse_claim
+from liftlock.cli._console import Notes, show, show_json
+from liftlock.cli._context import ContextOptions
+from liftlock.cli._options import option_group
+from liftlock.notions.registry import parse_claim
 from liftlock.notions.relations import implied
-from liftlock.report.text import notions_table, relations_table
+from liftlock.report.text import relations_table
 
 
 @click.command("relations", short_help="Say what a guarantee proves in every other notion.")
 @click.argument("guarantee")
-@context_options
+@option_group("context", ContextOptions)
 @click.option("--alpha", metavar="A", help="Also the measures of order A.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def relations_command(
-    guarantee: str, alpha: str | None, as_json: bool, **context_paths: Any
+    guarantee: str, context: ContextOptions, alpha: str | None, as_json: bool
 ) -> int:
     """Say what GUARANTEE (such as lip=1) proves in every other notion.
 
@@ -32,18 +31,11 @@ def relations_command(
     """
     note = Notes()
     notion = parse_claim(guarantee, alpha=alpha)
-    context = read_context(**context_paths, note=note)
-    rows = implied(notion, context, alpha=alpha)
+    known = context.read(note)
+    rows = implied(notion, known, alpha=alpha)
     if as_json:
         show_json([row.to_data() for row in rows])
     else:
-        show(relations_table(str(notion), context, rows))
+        show(relations_table(str(notion), known, rows))
     note.show()
-    return 0
-
-
-@click.command("notions", short_help="List every privacy notion and how to write it.")
-def notions_command() -> int:
-    """List every privacy notion and how to write it in --check."""
-    show(notions_table(REGISTRY))
     return 0

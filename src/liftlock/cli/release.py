@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from liftlock.cli.console import Notes, passing, show, show_json
-from liftlock.cli.ledger import LedgerOptions, ledger_options
-from liftlock.cli.options import FILE
-from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
+from liftlock.cli._console import Notes, passing, show, show_json
+from liftlock.cli._ledger import LedgerOptions
+from liftlock.cli._options import (
+    FILE,
+    SafeTableOptions,
+    TableOptions,
+    check_outputs,
+    option_group,
+)
 from liftlock.contexts.columns import UNSEEN, ColumnEncoding, GroupEncoding
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
@@ -39,11 +44,9 @@ if TYPE_CHECKING:
     type=click.Choice(UNSEEN),
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
-@table_options
-@ledger_options
-@safe_option
-@force_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@option_group("reading", TableOptions)
+@option_group("ledger", LedgerOptions)
+@option_group("safe", SafeTableOptions)
 def release_command(
     mechanism: Path,
     table: Path,
@@ -51,16 +54,9 @@ def release_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     unseen: str | None,
-    delimiter: str | None,
-    names: str | None,
-    ledger: Path | None,
-    who: str | None,
-    id_column: str | None,
-    about: str | None,
-    limit: str | None,
-    output: Path,
-    force: bool,
-    as_json: bool,
+    reading: TableOptions,
+    ledger: LedgerOptions,
+    safe: SafeTableOptions,
 ) -> int:
     """Replace a column of TABLE by what MECHANISM releases for it, whatever the table's size.
 
@@ -74,7 +70,8 @@ def release_command(
     liftlock release flu.json answers.csv --column answer -o private.csv
     """
     note = Notes()
-    book = LedgerOptions.read(ledger, who, id_column, about, limit)
+    book = ledger.read()
+    output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
     chosen = column or (made.column.name if made.column is not None else "")
     if not chosen and made.group is None:
@@ -83,14 +80,14 @@ def release_command(
         raise click.UsageError(
             f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
         )
-    source = opened(table, delimiter, names, note)
+    source = reading.open(table, note)
     from liftlock.tables.encoding import EncodedColumns
     from liftlock.tables.releases import ColumnRelease, change_of
     from liftlock.tables.stream import check_output, rewrite
 
     inputs: dict[str, Path | None] = {"MECHANISM": mechanism, "TABLE": table}
-    check_outputs({"the output": output}, inputs, force=force)
-    book.check(source, inputs, {"the output": output})
+    check_outputs({"the output": output}, inputs, force=force, ledger=book.path)
+    book.check(source)
     check_output(source, output, force=force)
     replaced = output.exists()
     work = ColumnRelease(EncodedColumns.of(made, chosen or None, unseen), source)
@@ -104,9 +101,12 @@ def release_command(
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
-        note.overwritten(output)
+        note(
+            f"{output} was replaced: if it has been handed out, both releases count together "
+            "(liftlock account)"
+        )
     note(f"written to {output}")
-    if as_json:
+    if safe.as_json:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:
         names_of = ", ".join(shown_label(name) for name in work.columns)

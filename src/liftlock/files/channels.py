@@ -78,7 +78,7 @@ def read_mechanism(path: str | Path) -> Mechanism:
         raise FileError(
             "not a mechanism file",
             where=str(place),
-            remedy="give the JSON that liftlock design, lock or profiles design has written",
+            remedy="give the JSON that liftlock design or lock has written",
         )
     data = parse_json(text, place)
     with located(place), shaped():

@@ -49,7 +49,9 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     parts += [Text(crowd)] if crowd else []
     parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
-    return Group(*parts, Text(), _yardsticks(title, others))
+    if others:
+        parts += [Text(), _yardsticks(title, others)]
+    return Group(*parts)
 
 
 def explanation(steps: Sequence[Step]) -> RenderableType:

@@ -188,4 +188,4 @@ def test_bad_input_is_one_line(run: Run, arguments: list[str], parts: list[str])
 
 
 def test_no_context(run: Run) -> None:
-    assert_refused(run("compare"), "give --prior, --joint, --family or --law")
+    assert_refused(run("compare"), "give --prior, --joint, --family, --law or --profiles")

@@ -225,7 +225,7 @@ def _without_files(outcome: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--epsilon", "1"], ["give --prior, --joint, --family or --law"]),
+        (["--epsilon", "1"], ["give --prior, --joint, --family, --law or --profiles"]),
         (["--prior", "p.csv"], ["how much may leak?", "--epsilon"]),
         (["--prior", "p.csv", "--joint", "j.csv", "--epsilon", "1"], ["give only one of"]),
         (["--prior", "p.csv", "--epsilon", "inf"], ["infinite", "promises nothing", "such as 10"]),
@@ -296,7 +296,7 @@ def test_nothing_is_read_when_an_option_is_wrong(run: Run, monkeypatch: pytest.M
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr(command, "given_context", never)
+    monkeypatch.setattr("liftlock.cli._context.read_prior", never)
     for wrong in (["--utility", "joy"], ["--method", "magic"], ["-o", "no/m.json"]):
         assert run(*ASKED, *wrong).code == 2
 
@@ -366,3 +366,18 @@ def test_a_way_that_does_not_fit_is_refused_with_those_that_do(run: Run) -> None
     outcome = run(*asked, "how=random-decomposition", files={"p.csv": PRIOR})
     assert outcome.code == 2
     assert "use auto, enumeration, generation" in outcome.err
+
+
+def test_nothing_is_compared_if_nothing_is_to_be(run: Run) -> None:
+    compared = run(*ASKED, files={"p.csv": PRIOR})
+    alone = run(*ASKED, "--no-comparison")
+    assert compared.code == alone.code == 0
+    assert compared.out.startswith(alone.out)
+    assert "no release" in compared.out
+    assert "no release" not in alone.out
+    assert json.loads(run(*ASKED, "--no-comparison", "--json").out)["comparison"] == []
+
+
+def test_weights_are_for_profiles(run: Run) -> None:
+    outcome = run(*ASKED, "--weights", "w.csv", files={"p.csv": PRIOR})
+    assert_refused(outcome, "--weights goes with a graph of profiles")

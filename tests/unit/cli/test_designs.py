@@ -18,7 +18,7 @@ def test_every_design_is_listed(run: Run) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     table, others = (part.splitlines() for part in outcome.out.split("\n\n")[:2])
     assert [line.split()[0] for line in table if line[:1].isalpha()] == ["method", *OTHERS]
-    assert others[0] == "for graphs of profiles (liftlock profiles design):"
+    assert others[0] == "for graphs of profiles (liftlock design --profiles):"
     assert [line.split()[0] for line in others[1:] if line[:1].isalpha()] == [
         "method",
         *PROFILE_DESIGNS,

@@ -11,7 +11,7 @@ import pytest
 
 import liftlock as ll
 from liftlock import Mechanism
-from liftlock.cli.asked import with_delta
+from liftlock.cli._options import with_delta
 from liftlock.designs import DESIGNS
 from liftlock.line import GridPrior
 from tests.unit.cli.conftest import Outcome, Run
@@ -238,7 +238,7 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({}, ["--law", "normal(0, 1)"], ["give --column or --law, not both"]),
         ({}, ["--joint", "prior.csv"], ["give only one of --prior and --joint"]),
         ({}, ["--plot", "m.bmp"], ["unknown kind of picture"]),
-        ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would replace --output"]),
+        ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would replace the output"]),
         ({}, ["-o", "staff.csv"], ["would replace --prior"]),
         ({}, ["--delta", "0.1", "--method", "arc"], ["the notion lip_ediv"]),
         ({}, ["--delta", "0.1", "--method", "optimal"], ["made for lip", "leave out --method"]),
@@ -427,7 +427,7 @@ def test_a_bad_fit_is_said_wherever_it_is_a_context(run: Run) -> None:
         (["--column", "wage", "--law", "normal", "--components", "2"], "only a mixture"),
         (["--column", "wage", "--grid", "1"], "a grid of 1 cell"),
         (["--column", "wage", "--domain", "3:1"], "not above the lower"),
-        (["--column", "wage", "-o", "staff.csv"], "would replace --table"),
+        (["--column", "wage", "-o", "staff.csv"], "would replace TABLE"),
         (["--column", "wage", "--plot", "x.bmp"], "unknown kind of picture"),
         (["--column", "wage", "--components", "99"], "99 components for 13 different values"),
         ([], "--column"),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from liftlock.cli.options import InOrder
-from liftlock.cli.profiles.audit import profile_audit_command
+from liftlock.cli._options import InOrder
 from liftlock.cli.profiles.compose import compose_command
 from liftlock.cli.profiles.curve import curve_command
-from liftlock.cli.profiles.design import profile_design_command
 from liftlock.cli.profiles.example import example_command
 from liftlock.cli.profiles.release import release_command
 
@@ -17,17 +15,18 @@ from liftlock.cli.profiles.release import release_command
     "profiles",
     cls=InOrder,
     invoke_without_command=True,
-    short_help="Hide which profile data comes from: design, audit, release.",
+    short_help="Hide which profile data comes from: examples, releases.",
 )
 @click.pass_context
 def profiles_group(context: click.Context) -> None:
     """Hide which profile (which known distribution) a person's data comes from.
 
-    Edges of a graph say which profiles must not be told apart.
+    Edges of a graph say which profiles must not be told apart. `liftlock design`, `compare`,
+    `audit` and `lock` take a graph with --profiles.
 
     \b
     liftlock profiles example workstation -o .
-    liftlock profiles design --profiles profiles.csv --edges edges.csv \\
+    liftlock design --profiles profiles.csv --edges edges.csv \\
         --epsilon 1 -o safe.json
     liftlock profiles release safe.json table.csv --column usage \\
         --profile-column user -o safe.csv
@@ -38,8 +37,6 @@ def profiles_group(context: click.Context) -> None:
 
 for command in (
     example_command,
-    profile_design_command,
-    profile_audit_command,
     release_command,
     compose_command,
     curve_command,

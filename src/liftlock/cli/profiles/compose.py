@@ -9,9 +9,9 @@ from rich.text import Text
 
 from liftlock.accounting.composition import WAYS, Composition, Way, compose
 from liftlock.alphabet import Label
-from liftlock.cli.console import show, show_json, working
-from liftlock.cli.options import FILE
-from liftlock.cli.profiles.options import profile_mechanism
+from liftlock.cli._console import show, show_json, working
+from liftlock.cli._options import FILE
+from liftlock.cli._profiles import profile_mechanism
 from liftlock.errors import FileError
 from liftlock.report.format import printable, shown
 from liftlock.report.profile_sheet import loss_text

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from liftlock.cli.asked import check_different, check_output
+from liftlock.cli._console import Notes, stepping
+from liftlock.cli._options import OutputOptions, option_group, output_options, write_records
+from liftlock.cli._profiles import GraphOptions
 from liftlock.cli.compare import read_epsilons, read_methods
-from liftlock.cli.console import Notes, show, show_json, stepping
-from liftlock.cli.options import FILE
-from liftlock.cli.profiles.options import (
-    given_graph,
-    graph_files,
-    graph_options,
-    inputs_of,
-    need_profiles,
-    table_options,
-)
 from liftlock.designs.catalogue import find_design
-from liftlock.report.pictures import check_picture
 from liftlock.report.profile_curves import draw_sweep
 from liftlock.report.profile_sweep import Sweep, sweep
 from liftlock.report.text import grid_of
-from liftlock.storage import write_atomically
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @click.command("curve", short_help="Show what is kept as the budget grows.")
-@graph_options
-@table_options
+@option_group("graph", GraphOptions)
 @click.option(
     "--epsilons",
     metavar="LIST",
@@ -45,16 +34,9 @@ from liftlock.storage import write_atomically
     metavar="LIST",
     help="Separated by commas.  [default: randomised response and the smooth mechanism]",
 )
-@click.option("--csv", "csv_file", type=FILE, metavar="FILE", help="Write every point as CSV.")
-@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw the curves (.png, .svg or .pdf).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@output_options(csv="Write every point as CSV.", plot="Draw the curves")
 def curve_command(
-    epsilons: str,
-    methods: str | None,
-    csv_file: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    **graph: Any,
+    graph: GraphOptions, epsilons: str, methods: str | None, output: OutputOptions
 ) -> int:
     """Design with several methods at several budgets, and show what they corrupt.
 
@@ -65,37 +47,27 @@ def curve_command(
         --epsilons 0.1:2:8 --plot curve.png
     """
     note = Notes()
-    files = graph_files(**graph)
-    need_profiles(files)
+    graph.check()
     budgets = read_epsilons(epsilons)
     names = None if methods is None else read_methods(methods)
     for name in names or ():
         find_design(name, "profiles")
-    if plot is not None:
-        check_picture(plot)
-    for option, path in (("--csv", csv_file), ("--plot", plot)):
-        if path is not None:
-            check_output(path, inputs_of(files), option)
-    check_different(csv_file, plot, "--csv")
-    found = given_graph(files, note)
+    output.check(graph.inputs())
+    found = graph.read(note)
     with stepping("designing") as progress:
         result = sweep(found, budgets, methods=names, watch=progress)
     # The picture takes a while: interrupted, it leaves nothing behind.
-    if plot is not None:
-        draw_sweep(result, plot)
-        note(f"picture written to {plot}")
-    if csv_file is not None:
-        write_atomically(csv_file, _csv(result))
-        note(f"points written to {csv_file}")
-    if as_json:
-        show_json(result.to_data() | {"notes": list(note.texts)})
-    else:
-        _show_table(result)
-    note.show()
+    if output.plot is not None:
+        draw_sweep(result, output.plot)
+        note(f"picture written to {output.plot}")
+    if output.csv is not None:
+        write_records(output.csv, result.rows())
+        note(f"points written to {output.csv}")
+    output.show(note, result.to_data, lambda: _sweep_table(result))
     return 0
 
 
-def _show_table(result: Sweep) -> None:
+def _sweep_table(result: Sweep) -> Table:
     grid = grid_of(f"{result.graph.describe()}: how often a value is turned into a wrong one")
     grid.add_column("method", no_wrap=True)
     for name in ("epsilon", "largest chance of one wrong value", "mean chance", "loss in nats"):
@@ -109,13 +81,4 @@ def _show_table(result: Sweep) -> None:
                 f"{point.mean_wrong:.4f}",
                 f"{math.ceil(point.loss * 1e6) / 1e6:.6f}",  # never below the truth
             )
-    show(grid)
-
-
-def _csv(result: Sweep) -> str:
-    rows = result.rows()
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    return grid

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from liftlock.cli.asked import check_output
-from liftlock.cli.console import Notes, show
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes, show
+from liftlock.cli._options import FILE, check_outputs, csv_text
 from liftlock.contexts import ProfileGraph
 from liftlock.contexts.profile_examples import EXAMPLES, example, workstation
 from liftlock.errors import FileError
@@ -44,21 +41,14 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
     if output is None:
         raise click.UsageError("where to? give -o FOLDER")
     files = {
-        "profiles.csv": _csv(["profile", *graph.inputs.labels], _profile_rows(graph)),
-        "edges.csv": _csv(["from", "to"], graph.edge_names),
+        "profiles.csv": csv_text(["profile", *graph.inputs.labels], _profile_rows(graph)),
+        "edges.csv": csv_text(["from", "to"], graph.edge_names),
     }
     if graph == EXAMPLES["workstation"].make():
         rows = ((number, *row) for number, row in enumerate(workstation(), start=1))
-        files["table.csv"] = _csv(["observation", "user", "role", "usage"], rows)
+        files["table.csv"] = csv_text(["observation", "user", "role", "usage"], rows)
     _make_folder(output)
-    for file in files:
-        if (output / file).exists() and not force:
-            raise FileError(
-                "the file is there already",
-                where=str(output / file),
-                remedy="choose another folder, or replace it with --force",
-            )
-        check_output(output / file, {})
+    check_outputs({file: output / file for file in files}, {}, force=force)
     note = Notes()
     for file, text in files.items():
         write_atomically(output / file, text)
@@ -71,14 +61,6 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
 def _profile_rows(graph: ProfileGraph) -> Iterable[Iterable[object]]:
     for label, counts in zip(graph.profiles.labels, graph.counts, strict=True):
         yield [label, *counts]
-
-
-def _csv(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(list(header))
-    writer.writerows(list(row) for row in rows)
-    return stream.getvalue()
 
 
 def _make_folder(folder: Path) -> None:

@@ -14,10 +14,9 @@ import click
 from liftlock.accounting.composition import edge_budget
 from liftlock.accounting.ledger import OBSERVATION, Ledger
 from liftlock.alphabet import Alphabet, Label
-from liftlock.cli.asked import check_different, check_replaces_nothing, refuse_ledger
-from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.options import FILE
-from liftlock.cli.profiles.options import impossible_option, profile_mechanism
+from liftlock.cli._console import Notes, show, show_json, working
+from liftlock.cli._options import FILE, check_outputs
+from liftlock.cli._profiles import profile_mechanism
 from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
@@ -59,7 +58,13 @@ _MORE = "rows that depend on one another can lose more, and no rule bounds it"
     help="Record what was released (JSON), and refuse to release it again.",
 )
 @click.option("--id", "id_column", metavar="NAME", help="With --ledger: the observation's id.")
-@impossible_option
+@click.option(
+    "--impossible",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="Values of probability 0 that would give their profile away.",
+)
 @click.option("--force", is_flag=True, help="Replace the output if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release_command(
@@ -89,7 +94,8 @@ def release_command(
     if (ledger is None) != (id_column is None):
         missing = "--ledger" if ledger is None else "--id"
         raise click.UsageError(f"--ledger goes with --id: {missing} is missing")
-    _check_files(mechanism, data, output, ledger, force=force)
+    needed = {"MECHANISM": mechanism, "DATA": data}
+    check_outputs({"the output": output}, needed, force=force, ledger=ledger)
     made, graph = profile_mechanism(mechanism)
     table = RawTable.read(data, note)
     rows = _Rows.read(table, made, graph, column, profile_column)
@@ -266,24 +272,6 @@ def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[
                 remedy=f"the mechanism knows {several(alphabet.labels, _MOST_KNOWN)}",
             )
     return [texts[cells[place]] for _, cells in table.rows]
-
-
-def _check_files(
-    mechanism: Path, data: Path, output: Path, ledger: Path | None, *, force: bool
-) -> None:
-    """Refuse to write over anything that is needed, before any work is done."""
-    needed = {"MECHANISM": mechanism, "DATA": data}
-    if ledger is not None:
-        check_replaces_nothing(ledger, needed, "the ledger")
-    check_replaces_nothing(output, needed, "the output")
-    check_different(ledger, output, "--ledger", "the output")
-    refuse_ledger(output)
-    if output.exists() and not force:
-        raise FileError(
-            "the output is there already",
-            where=str(output),
-            remedy="choose another name, or replace it with --force",
-        )
 
 
 def _write(output: Path, content: bytes, ledger: Path | None, book: Ledger | None) -> None:

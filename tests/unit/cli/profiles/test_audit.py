@@ -1,4 +1,4 @@
-"""`liftlock audit` and `liftlock profiles audit` under a graph of profiles."""
+"""`liftlock audit` under a graph of profiles."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def loss(first: str, second: str, keep: Fraction) -> float:
     return math.log(max(max(a / b, b / a) for a, b in zip(one, other, strict=True)))
 
 
-@pytest.mark.parametrize("command", [("audit",), ("profiles", "audit")])
 @pytest.mark.parametrize(("content", "keep"), [(SHARED, "0.8"), (PAIRS, "1")])
-def test_every_edge(run: Run, command: tuple[str, ...], content: str, keep: str) -> None:
-    outcome = run(*command, "m.csv", *GRAPH, "--json", files=FILES | {"m.csv": content})
+def test_every_edge(run: Run, content: str, keep: str) -> None:
+    outcome = run("audit", "m.csv", *GRAPH, "--json", files=FILES | {"m.csv": content})
     assert (outcome.code, outcome.err) == (0, "")
     data = json.loads(outcome.out)
     wanted = {pair: loss(*pair, Fraction(keep)) for pair in (("ann", "bob"), ("bob", "cy"))}
@@ -41,7 +40,7 @@ def test_every_edge(run: Run, command: tuple[str, ...], content: str, keep: str)
     assert found == pytest.approx(wanted)
     assert data["measures"]["profile"] == pytest.approx(max(wanted.values()))
     assert data["uses_profile"] is (content == PAIRS)
-    text = run(*command, "m.csv", *GRAPH).out
+    text = run("audit", "m.csv", *GRAPH).out
     # Losses are rounded up.
     assert f"{math.ceil(max(wanted.values()) * 10**6) / 10**6:.6f}" in text
 
@@ -77,14 +76,13 @@ def test_ways_to_join(run: Run, joins: tuple[str, ...], edges: int) -> None:
 
 def test_a_mechanism_brings_its_graph(run: Run) -> None:
     assert run(*DESIGN, "-o", "safe.json", files=FILES).code == 0
-    for command in (("audit",), ("profiles", "audit")):
-        outcome = run(*command, "safe.json", "--check", "profile=1")
-        assert (outcome.code, outcome.err) == (0, "")
-        other = run(*command, "safe.json", "--graph", "complete", "--json")
-        assert len(json.loads(other.out)["edges"]) == 3
-        again = run(*command, "safe.json", *GRAPH, "--json")
-        own = run(*command, "safe.json", "--json")
-        assert json.loads(again.out)["measures"] == json.loads(own.out)["measures"]
+    outcome = run("audit", "safe.json", "--check", "profile=1")
+    assert (outcome.code, outcome.err) == (0, "")
+    other = run("audit", "safe.json", "--graph", "complete", "--json")
+    assert len(json.loads(other.out)["edges"]) == 3
+    again = run("audit", "safe.json", *GRAPH, "--json")
+    own = run("audit", "safe.json", "--json")
+    assert json.loads(again.out)["measures"] == json.loads(own.out)["measures"]
 
 
 def test_the_picture(run: Run) -> None:
@@ -169,16 +167,15 @@ ZEROS = "profile,low,mid,high\nann,5,3,2\nbob,2,3,0\ncy,0,1,8\n"
 SHARED_BY_ALL = (*GRAPH, "--epsilon", "0.3", "--method", "shared-categorical", "--no-comparison")
 
 
-@pytest.mark.parametrize("command", [("audit",), ("profiles", "audit")])
-def test_what_the_certificate_lists_is_listed(run: Run, command: tuple[str, ...]) -> None:
+def test_what_the_certificate_lists_is_listed(run: Run) -> None:
     files = FILES | {"profiles.csv": ZEROS}
-    made = run("profiles", "design", *SHARED_BY_ALL, "-o", "safe.json", files=files)
+    made = run("design", *SHARED_BY_ALL, "-o", "safe.json", files=files)
     assert made.code == 0
     count = "2 pairs (profile, value) of probability 0 are not protected"
     assert f"note: {count}; profiles without zeros, or --method smooth-cat" in made.err
     listed = '"bob" with value "high", "cy" with value "low"'
     assert f"NOT protected (profile probability 0): {listed}" in made.out
-    check = (*command, "safe.json", "--check", "profile=0.3")
+    check = ("audit", "safe.json", "--check", "profile=0.3")
     fine = run(*check)
     assert fine.code == 0
     assert f"note: {count}, as the certificate of the mechanism says" in fine.err
@@ -204,7 +201,7 @@ def test_smoothing_covers_what_was_not_seen(run: Run) -> None:
     )
     counted = ["--table", "t.csv", "--profile-column", "user", "--column", "usage"]
     counted += ["--graph", "chain", "--epsilon", "0.3", "--no-comparison"]
-    arguments = ("profiles", "design", *counted, "--method", "shared-categorical")
+    arguments = ("design", *counted, "--method", "shared-categorical")
     bare = run(*arguments, files={"t.csv": table})
     count = "2 pairs (profile, value) of probability 0 are not protected"
     assert f"note: {count}; --smooth 1, or --method smooth-categorical" in bare.err
@@ -213,10 +210,9 @@ def test_smoothing_covers_what_was_not_seen(run: Run) -> None:
         assert (covered.code, "not protected" in covered.err) == (0, False)
 
 
-@pytest.mark.parametrize("command", [("audit",), ("profiles", "audit")])
-def test_claims_that_a_graph_does_not_know(run: Run, command: tuple[str, ...]) -> None:
+def test_claims_that_a_graph_does_not_know(run: Run) -> None:
     files = FILES | {"m.csv": SHARED}
-    arguments = (*command, "m.csv", *GRAPH, "--check")
+    arguments = ("audit", "m.csv", *GRAPH, "--check")
     wrong = run(*arguments, "lip=1", files=files)
     parts = ("--check lip is not defined for a graph of profiles", "only profile=BUDGET is")
     assert_refused(wrong, *parts)

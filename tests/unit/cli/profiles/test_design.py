@@ -1,4 +1,4 @@
-"""`liftlock profiles design`: a certified mechanism for a graph, or one line that says why not."""
+"""`liftlock design` for a graph of profiles: a certified mechanism, or one line that says why."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_compared_with_the_others(run: Run) -> None:
 def test_a_table_of_observations(run: Run) -> None:
     arguments = ["--epsilon", "1", "--method", "cluster", "--no-comparison", "-o", "safe.json"]
     files = FILES
-    design = ["profiles", "design", *TABLE_OF, "--smooth", "1", *arguments]
+    design = ["design", *TABLE_OF, "--smooth", "1", *arguments]
     grouped = run(*design, "--group-column", "role", files=files)
     assert grouped.code == 0, grouped.err
     graph = read_mechanism("safe.json").context
@@ -109,19 +109,25 @@ def test_bits_and_pictures(run: Run) -> None:
 
 
 def design(*arguments: str) -> list[str]:
-    return ["profiles", "design", *arguments]
+    return ["design", *arguments]
 
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (design("--epsilon", "1"), ["which profiles are there? give --profiles or --table"]),
+        (
+            design("--graph", "chain", "--epsilon", "1"),
+            ["which profiles are there? give --profiles or --table"],
+        ),
         (design(*GRAPH), ["how much may leak? give --epsilon"]),
         (design(*GRAPH, "--epsilon", "inf"), ["--epsilon is infinite"]),
         (design(*GRAPH, "--epsilon", "-1"), ["--epsilon is negative", "0 or more"]),
         (design(*GRAPH, "--epsilon", "much"), ["not a number: 'much'"]),
         (design(*GRAPH, "--epsilon", "1", "--method", "magic"), ["unknown method: 'magic'"]),
-        (design(*GRAPH, "--epsilon", "1", "--utility", "x"), ["--utility", "'x' is not one of"]),
+        (
+            design(*GRAPH, "--epsilon", "1", "--utility", "x"),
+            ["unknown utility: 'x'; known are minimax, hamming"],
+        ),
         (design(*GRAPH, "--epsilon", "1", "--utility", "distortion"), ["needs --loss"]),
         (
             design(*GRAPH, "--epsilon", "1", "--utility", "hamming", "--loss", "l.csv"),
@@ -153,7 +159,7 @@ def design(*arguments: str) -> list[str]:
         ),
         ([*DESIGN, "-o", "none/safe.json"], ["no such folder at none"]),
         ([*DESIGN, "-o", "profiles.csv"], ["the output would replace --profiles"]),
-        ([*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"], ["--plot would replace --output"]),
+        ([*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"], ["--plot would replace the output"]),
         ([*DESIGN, "--plot", "graph.doc"], ["unknown kind of picture at graph.doc"]),
         ([*DESIGN, "--weights", "groups.csv"], ["weight is not a number at groups.csv, line 2"]),
         ([*DESIGN, "--loss", "edges.csv"], ["loss is not a number at edges.csv, line 2"]),
@@ -182,8 +188,8 @@ def test_an_interruption_says_what_is_there(run: Run, monkeypatch: pytest.Monkey
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liftlock.cli.profiles.design.profile_yardsticks", interrupt)
-    outcome = run(*design(*DESIGN[2:-1]), "-o", "safe.json", files=FILES)
+    monkeypatch.setattr("liftlock.cli.design.profile_yardsticks", interrupt)
+    outcome = run(*DESIGN[:-1], "-o", "safe.json", files=FILES)
     assert (outcome.code, set(outcome.made)) == (130, {"safe.json"})
     assert outcome.err.splitlines() == [
         "note: written to safe.json",
@@ -196,10 +202,10 @@ def test_graphs_with_isolated_profiles_and_parts(run: Run) -> None:
     files = {"p.csv": profiles, "e.csv": "x,y\np,q\nr,s\ns,r\n"}
     arguments = ["--profiles", "p.csv", "--edges", "e.csv", "--epsilon", "0.1"]
     options = ["--method", "cluster", "--no-comparison"]
-    outcome = run("profiles", "design", *arguments, *options, files=files)
+    outcome = run("design", *arguments, *options, files=files)
     assert outcome.code == 0
     assert "no edge, so no promise, for alone" in outcome.out
-    data = json.loads(run("profiles", "design", *arguments, *options, "--json").out)
+    data = json.loads(run("design", *arguments, *options, "--json").out)
     wrong = {row["profile"]: row["wrong"] for row in data["wrong"]}
     assert wrong["alone"] == pytest.approx(0.0)
     assert wrong["p"] < wrong["r"]
@@ -207,9 +213,9 @@ def test_graphs_with_isolated_profiles_and_parts(run: Run) -> None:
 
 def test_design_takes_a_graph_like_any_other_context(run: Run) -> None:
     arguments = [*GRAPH, "--epsilon", "1", "--method", "cluster", "--json"]
-    plain, of_profiles = run("design", *arguments, files=FILES), run(*design(*arguments))
-    assert plain.code == of_profiles.code == 0
-    assert json.loads(plain.out) == json.loads(of_profiles.out)
+    plain = run("design", *arguments, files=FILES)
+    assert plain.code == 0
+    assert json.loads(plain.out)["format"] == "liftlock.profile-design"
     named = run("design", *arguments, "--notion", "profile", "-o", "safe.json")
     assert set(named.made) == {"safe.json"}
     assert read_mechanism("safe.json").certificate.guarantee == "profile(budget=1)"
@@ -245,13 +251,15 @@ def test_compare_takes_a_graph(run: Run) -> None:
             assert point["needed"] <= point["epsilon"]
             assert (point["eps_lower"], point["eps_upper"]) == (None, None)
     assert "cluster" in run("compare", *arguments).out
+    counted = [*TABLE_OF, "--smooth", "1", "--group-column", "role", *arguments[4:]]
+    found = json.loads(run("compare", *counted, "--json").out)
+    assert found["context"] == "a graph of 3 profiles and 1 edge on 3 values"
     refused = run("compare", *arguments, "--split", "0.5")
     assert_refused(refused, "--split does not go with a graph of profiles")
 
 
-@pytest.mark.parametrize("command", [("design",), ("profiles", "design")])
-def test_how_it_was_solved_is_explained(run: Run, command: tuple[str, ...]) -> None:
-    asked = (*command, *GRAPH, "--epsilon", "1", "--explain")
+def test_how_it_was_solved_is_explained(run: Run) -> None:
+    asked = ("design", *GRAPH, "--epsilon", "1", "--explain")
     data = json.loads(run(*asked, "--json", files=FILES).out)
     taken = [row["name"] for row in data["explanation"] if row["taken"]]
     assert taken == ["output-distributions"]

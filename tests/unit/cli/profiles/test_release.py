@@ -217,7 +217,7 @@ def test_json(safe: Run) -> None:
 def test_an_existing_output(safe: Run) -> None:
     Path("safe.csv").write_text("precious")
     outcome = safe(*RELEASE, "-o", "safe.csv")
-    assert_refused(outcome, "the output is there already at safe.csv", "--force")
+    assert_refused(outcome, "a file is there already at safe.csv", "--force")
     assert Path("safe.csv").read_text() == "precious"
     assert safe(*RELEASE, "--force", "-o", "safe.csv").code == 0
     assert Path("safe.csv").read_text() != "precious"
@@ -245,7 +245,10 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"], ["--id is missing"]),
         ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--ledger is missing"]),
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
-        ([*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"], ["replace --ledger"]),
+        (
+            [*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"],
+            ["the output would replace --ledger at s.csv"],
+        ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
             ["the ledger would replace DATA at table.csv"],

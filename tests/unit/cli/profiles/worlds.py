@@ -21,7 +21,7 @@ FILES = {
     "table.csv": TABLE,
 }
 GRAPH = ("--profiles", "profiles.csv", "--edges", "edges.csv")
-DESIGN = ("profiles", "design", *GRAPH, "--epsilon", "1", "--method", "cluster", "--no-comparison")
+DESIGN = ("design", *GRAPH, "--epsilon", "1", "--method", "cluster", "--no-comparison")
 
 
 def assert_refused(outcome: Outcome, *parts: str, code: int = 2) -> None:

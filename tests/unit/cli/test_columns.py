@@ -8,7 +8,9 @@ from typing import Any
 import click
 import pytest
 
-from liftlock.cli.tables import beside, by_column, check_outputs, one_for_each
+from liftlock.cli._columns import by_column, one_for_each
+from liftlock.cli._options import check_outputs
+from liftlock.cli.protect import beside
 from liftlock.errors import FileError
 
 
@@ -57,8 +59,8 @@ def test_outputs_are_checked_before_anything_is_read(tmp_path: Path) -> None:
         ({"the output": link}, {"TABLE": there}, True, "would replace TABLE"),
         ({"the output": there}, {}, False, "already"),
         ({"the output": dangling}, {}, False, "already"),
-        ({"a": new, "b": tmp_path / "." / "new.csv"}, {}, True, "the same file"),
-        ({"a": new, "b": dangling}, {}, True, "the same file"),
+        ({"a": new, "b": tmp_path / "." / "new.csv"}, {}, True, "would replace a"),
+        ({"a": new, "b": dangling}, {}, True, "would replace a"),
         ({"a": tmp_path / "none" / "x.csv"}, {}, True, "no such folder"),
         ({"a": tmp_path}, {}, True, "a folder"),
     ]

@@ -25,14 +25,13 @@ FIT = ("fit", "table.csv", "--column", "id")
         ([*DESIGN, "--plot", "kept.png"], "--plot"),
         ([*CURVE, "--csv", "kept"], "--csv"),
         ([*CURVE, "--plot", "kept.svg"], "--plot"),
-        (["profiles", "audit", "m.csv", *GRAPH, "--plot", "kept.png"], "--plot"),
         (["audit", "m.csv", *GRAPH, "--plot", "kept.png"], "--plot"),
         (["audit", "m.csv", *PRIOR, "--plot", "kept.png"], "--plot"),
         (["audit", "m.csv", *PRIOR, "--plot-curve", "kept.svg"], "--plot-curve"),
         (["lock", "m.csv", *GRAPH, "--guarantee", "profile=1", "-o", "kept"], "the output"),
         (["design", *PRIOR, "--epsilon", "1", "-o", "kept"], "the output"),
         ([*COMPARE, "--csv", "kept"], "--csv"),
-        ([*FIT, "-o", "kept"], "--output"),
+        ([*FIT, "-o", "kept"], "the output"),
         ([*FIT, "--plot", "kept.png"], "--plot"),
     ],
 )
@@ -67,6 +66,5 @@ def test_two_results_in_one_file(run: Run) -> None:
 
 def test_a_picture_does_not_replace_its_channel(run: Run) -> None:
     files = FILES | {"m.png": UNIFORM}
-    for command in (("audit",), ("profiles", "audit")):
-        outcome = run(*command, "m.png", *GRAPH, "--plot", "m.png", files=files)
-        assert_refused(outcome, "--plot would replace CHANNEL at m.png")
+    outcome = run("audit", "m.png", *GRAPH, "--plot", "m.png", files=files)
+    assert_refused(outcome, "--plot would replace CHANNEL at m.png")

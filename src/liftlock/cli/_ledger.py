@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import read_name
-from liftlock.cli.asked import check_different, check_replaces_nothing
-from liftlock.cli.console import Notes
-from liftlock.cli.options import FILE
+from liftlock.cli._console import Notes
+from liftlock.cli._options import FILE, OptionGroup, option
 from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
@@ -23,45 +22,48 @@ from liftlock.notions.registry import parse_claim
 if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
 
-F = TypeVar("F", bound=Callable[..., Any])
 
+@dataclass(frozen=True)
+class LedgerOptions(OptionGroup):
+    """Where a release is recorded, whose it is, and how much all releases may tell."""
 
-def ledger_options(command: F) -> F:
-    """Add the options that record a release in a ledger."""
-    for option in reversed(
-        (
-            click.option(
-                "--ledger",
-                type=FILE,
-                metavar="LEDGER",
-                help="Record the release (JSON) before the output appears.",
-            ),
-            click.option("--who", metavar="COHORT", help="With --ledger: whose data it is."),
-            click.option(
-                "--id",
-                "id_column",
-                metavar="NAME",
-                help="The same, if this column holds the ids of people.",
-            ),
-            click.option(
-                "--about",
-                metavar="ITEM",
-                help="With --ledger: what was released.  [default: the name of the column]",
-            ),
-            click.option(
-                "--limit",
-                metavar="NOTION=VALUE",
-                help="With --ledger: release nothing if this is not certainly kept, e.g. lip=2.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+    ledger: Path | None = option(
+        "--ledger",
+        type=FILE,
+        metavar="LEDGER",
+        help="Record the release (JSON) before the output appears.",
+    )
+    who: str | None = option("--who", metavar="COHORT", help="With --ledger: whose data it is.")
+    id_column: str | None = option(
+        "--id", metavar="NAME", help="The same, if this column holds the ids of people."
+    )
+    about: str | None = option(
+        "--about",
+        metavar="ITEM",
+        help="With --ledger: what was released.  [default: the name of the column]",
+    )
+    limit: str | None = option(
+        "--limit",
+        metavar="NOTION=VALUE",
+        help="With --ledger: release nothing if this is not certainly kept, e.g. lip=2.",
+    )
+
+    def read(self) -> LedgerRecord:
+        """Refuse options that do not go together."""
+        if self.ledger is None:
+            for name in self.given():
+                raise click.UsageError(f"{name} goes with --ledger")
+            return LedgerRecord(None)
+        if (self.who is None) == (self.id_column is None):
+            raise click.UsageError("--ledger needs one of --who and --id: whose data it is")
+        item = None if self.about is None else read_name(self.about, "about")
+        limit = None if self.limit is None else parse_claim(self.limit)
+        return LedgerRecord(self.ledger, self.who, self.id_column, item, limit)
 
 
 @dataclass(frozen=True)
-class LedgerOptions:
-    """Where a release is recorded, whose it is, and how much all releases may tell."""
+class LedgerRecord:
+    """What is recorded of a release, if anything."""
 
     path: Path | None
     who: str | None = None
@@ -69,40 +71,8 @@ class LedgerOptions:
     about: str | None = None
     limit: Notion | None = None
 
-    @classmethod
-    def read(
-        cls,
-        path: Path | None,
-        who: str | None,
-        id_column: str | None,
-        about: str | None,
-        limit: str | None,
-    ) -> LedgerOptions:
-        """Refuse options that do not go together."""
-        given = {"--who": who, "--id": id_column, "--about": about, "--limit": limit}
-        if path is None:
-            for name, value in given.items():
-                if value is not None:
-                    raise click.UsageError(f"{name} goes with --ledger")
-            return cls(None)
-        if (who is None) == (id_column is None):
-            raise click.UsageError("--ledger needs one of --who and --id: whose data it is")
-        item = None if about is None else read_name(about, "about")
-        return cls(path, who, id_column, item, None if limit is None else parse_claim(limit))
-
-    def check(
-        self,
-        source: TableFile,
-        inputs: Mapping[str, Path | None],
-        outputs: Mapping[str, Path | None],
-    ) -> None:
-        """Refuse a ledger that is needed as something else, and ids that are not there."""
-        if self.path is None:
-            return
-        named = {name.removeprefix("--"): path for name, path in inputs.items()}
-        check_replaces_nothing(self.path, named, "the ledger")
-        for name, output in outputs.items():
-            check_different(self.path, output, "--ledger", name)
+    def check(self, source: TableFile) -> None:
+        """Refuse ids that are not there; `check_outputs` looks at the ledger itself."""
         if self.id_column is not None:
             source.type_of(self.id_column)
 

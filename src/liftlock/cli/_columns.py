@@ -1,0 +1,307 @@
+"""The options of `liftlock protect` that say what is wanted of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from liftlock.cli._console import Notes
+from liftlock.cli._options import (
+    FILE,
+    GuaranteeOptions,
+    OptionGroup,
+    UtilityOptions,
+    nested,
+    option,
+)
+from liftlock.contexts.columns import MISSING, UNSEEN, Missing, Unseen
+from liftlock.designs.catalogue import find_design
+from liftlock.errors import InputError
+from liftlock.exact.numbers import exact
+from liftlock.files import read_joint, read_prior
+from liftlock.line.grid import check_cells, read_domain
+from liftlock.notions.base import Notion
+from liftlock.notions.registry import parse_claim
+
+if TYPE_CHECKING:
+    from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.protect.spec import ColumnSpec
+
+_ITSELF = "-"
+
+
+@dataclass(frozen=True)
+class ColumnOptions(OptionGroup):
+    """What is wanted of each column, and what is known of it."""
+
+    columns: tuple[str, ...] = option(
+        "--column", multiple=True, required=True, metavar="NAME", help="What goes out."
+    )
+    secrets: tuple[str, ...] = option(
+        "--secret",
+        multiple=True,
+        metavar="NAME",
+        help="What must not be inferred from it, and is left out; - is the value itself.  "
+        "[default: -]",
+    )
+    together: bool = option(
+        "--together", is_flag=True, help="Protect all columns as one value, with one guarantee."
+    )
+    guarantee: GuaranteeOptions = nested(GuaranteeOptions, without=("alpha",))
+    budgets: tuple[tuple[str, str], ...] = option(
+        "--budget",
+        nargs=2,
+        multiple=True,
+        metavar="NAME CLAIM",
+        help="Another guarantee for one column, such as pay lip=0.5.",
+    )
+    joints: tuple[Path, ...] = option(
+        "--joint",
+        type=FILE,
+        multiple=True,
+        metavar="JOINT",
+        help="A public joint, instead of counting the table: rows secrets, columns values.",
+    )
+    priors: tuple[Path, ...] = option(
+        "--prior", type=FILE, multiple=True, metavar="PRIOR", help="The same without secret."
+    )
+    local_priors: str | None = option(
+        "--local-priors",
+        metavar="PREFIX",
+        help="Each row has a prior of its own, in columns called PREFIX and a value.",
+    )
+    local_budgets: str | None = option(
+        "--local-budgets",
+        metavar="NAME",
+        help="And a budget of its own, in this column, which is public.",
+    )
+    utility: UtilityOptions = nested(UtilityOptions)
+    method: str = option(
+        "--method",
+        metavar="METHOD",
+        default="auto",
+        show_default=True,
+        help="auto is the best that can be certified in time.",
+    )
+    missing: Missing = option(
+        "--missing",
+        type=click.Choice(MISSING),
+        default="category",
+        show_default=True,
+        help="What missing cells become: a value like others, missing again, or an error.",
+    )
+    spelled: tuple[str, ...] = option(
+        "--missing-text",
+        multiple=True,
+        metavar="TEXT",
+        help="A text that means missing, such as ?. Repeatable.",
+    )
+    unseen: Unseen = option(
+        "--unseen",
+        type=click.Choice(UNSEEN),
+        default="refuse",
+        show_default=True,
+        help="What values become that the prior does not know: an error, or the merged rare ones.",
+    )
+    rare: int = option(
+        "--rare",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Merge values in fewer rows.",
+    )
+    smooth: str = option("--smooth", default="0", metavar="A", help="Add A to every count.")
+    numbers: tuple[str, ...] = option(
+        "--numbers", multiple=True, metavar="NAME", help="Read this column as numbers. Repeatable."
+    )
+    domains: tuple[str, ...] = option(
+        "--domain",
+        multiple=True,
+        metavar="[NAME=]L:U",
+        help="The ends that its numbers are clamped to.",
+    )
+    cells: tuple[str, ...] = option(
+        "--cells", multiple=True, metavar="[NAME=]N", help="How many cells of numbers."
+    )
+
+    def inputs(self) -> dict[str, Path | None]:
+        """Return the files that are read, by option."""
+        found: dict[str, Path | None] = {}
+        found |= {f"--joint {place + 1}": path for place, path in enumerate(self.joints)}
+        found |= {f"--prior {place + 1}": path for place, path in enumerate(self.priors)}
+        return found
+
+    def read(self, source: TableFile, note: Notes) -> list[ColumnSpec]:
+        """Read what is wanted of each column."""
+        from liftlock.tables.protect.spec import column_specs
+
+        columns = self.columns
+        usual, others = self._notions()
+        told = [
+            None if secret == _ITSELF else secret
+            for secret in one_for_each(self.secrets, columns, "--secret")
+        ]
+        self.utility.check()
+        method = self.method
+        if method != "auto" and self.local_priors is None:
+            method = find_design(method).key
+        domains = by_column(self.domains, columns, "--domain")
+        cells = by_column(self.cells, columns, "--cells")
+        for domain in domains.values():
+            read_domain(domain)
+        for name in self.numbers:
+            if name not in columns:
+                raise click.UsageError(f"--numbers {name}: it is no --column")
+        self._check_used(told)
+        self._check_learned(told, {*self.numbers, *domains, *cells})
+        joints, priors = list(self.joints), list(self.priors)
+        contexts: dict[str, Any] = {}
+        for column, secret in zip(columns, told, strict=True):
+            if secret is not None and joints:
+                contexts[column] = read_joint(joints.pop(0) if len(self.joints) > 1 else joints[0])
+            elif secret is None and priors:
+                given = priors.pop(0) if len(self.priors) > 1 else priors[0]
+                contexts[column] = read_prior(given, note)
+        utility = None
+        if self.utility.given():
+            utility = {column: self._utility(contexts.get(column)) for column in columns}
+        return column_specs(
+            columns,
+            others if usual is None else {column: others.get(column, usual) for column in columns},
+            told,
+            context=contexts,
+            utility=utility,
+            method=method,
+            missing=self.missing,
+            unseen=self.unseen,
+            rare=self.rare,
+            spelled=self.spelled,
+            smooth=self.smooth,
+            numbers=self.numbers,
+            domain=domains,
+            cells={name: check_cells(_whole(count, "--cells")) for name, count in cells.items()},
+            local=_local(source, columns[0], self.local_priors, self.local_budgets),
+            local_budgets=self.local_budgets,
+        )
+
+    def _utility(self, context: Any) -> Any:
+        if self.utility.loss is None:
+            return self.utility.utility
+        if context is None:
+            raise click.UsageError("--loss needs to know all values: give --joint or --prior")
+        return self.utility.read(context)
+
+    def _notions(self) -> tuple[Notion | None, dict[str, Notion]]:
+        """Read the guarantee for all columns, and those of single ones."""
+        others: dict[str, Notion] = {}
+        for name, claim in self.budgets:
+            if name not in self.columns:
+                raise click.UsageError(f"--budget for {name!r}, which is no --column")
+            if name in others:
+                raise click.UsageError(f"--budget twice for {name!r}")
+            others[name] = parse_claim(claim)
+        if len(others) == len(set(self.columns)) and not self.guarantee.given():
+            return None, others
+        return self.guarantee.read(), others
+
+    def _check_used(self, secrets: Sequence[str | None]) -> None:
+        """Refuse joints and priors that belong to no column."""
+        for name, given, wanted in (
+            ("--joint", self.joints, sum(secret is not None for secret in secrets)),
+            ("--prior", self.priors, sum(secret is None for secret in secrets)),
+        ):
+            if given and not wanted:
+                other = "a secret: give --joint" if name == "--prior" else "no secret: give --prior"
+                raise click.UsageError(f"{name} says nothing about columns that have {other}")
+            if given and len(given) not in (1, wanted):
+                which = "with" if name == "--joint" else "without"
+                raise click.UsageError(
+                    f"{len(given)} times {name} for {wanted} columns {which} a secret: give it "
+                    "once, or once for each"
+                )
+
+    def _check_learned(self, secrets: Sequence[str | None], cut: Container[str]) -> None:
+        """Refuse rules for counting where nothing is counted; `cut` are columns of numbers."""
+        given = [bool(self.priors if secret is None else self.joints) for secret in secrets]
+        local = self.local_priors is not None
+        if local and len(self.columns) > 1:
+            raise click.UsageError(
+                "--local-priors is for one --column: protect others on their own"
+            )
+        for name, value in (("--rare", self.rare), ("--smooth", exact(self.smooth))):
+            if value and (local or all(given)):
+                raise click.UsageError(f"{name} is for what is counted in the table; leave it out")
+        for column, known in zip(self.columns, given, strict=True):
+            if column in cut and (known or local):
+                raise click.UsageError(
+                    f"the numbers of {column!r} are counted in the table: leave out its --joint, "
+                    "--prior or --local-priors, or --numbers, --domain and --cells"
+                )
+
+
+def _local(
+    source: TableFile, column: str, prefix: str | None, budgets: str | None
+) -> dict[Any, str]:
+    if prefix is None:
+        return {}
+    found = {
+        name.removeprefix(prefix): name
+        for name in source.columns
+        if name.startswith(prefix) and name not in (column, prefix, budgets)
+    }
+    if len(found) < 2:
+        raise InputError(
+            "no columns of probabilities",
+            value=prefix,
+            remedy=f"there should be one for each value of {column!r}, called {prefix}VALUE",
+        )
+    return dict(found)
+
+
+def _whole(text: str, option: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise InputError(f"{option} is not a whole number", value=text, remedy="give 2 or more")
+    return int(text)
+
+
+def one_for_each(values: Sequence[str], columns: Sequence[str], option: str) -> list[str | None]:
+    """Pair values of an option with columns: none, one for all, or one for each.
+
+    >>> one_for_each(["sex"], ["job", "pay"], "--secret")
+    ['sex', 'sex']
+    """
+    if not values:
+        return [None] * len(columns)
+    if len(values) == 1:
+        return [values[0]] * len(columns)
+    if len(values) != len(columns):
+        raise click.UsageError(
+            f"{len(values)} times {option} for {len(columns)} columns: give it once, or once for "
+            "each --column, in the same order"
+        )
+    return list(values)
+
+
+def by_column(values: Sequence[str], columns: Sequence[str], option: str) -> dict[str, str]:
+    """Read values such as ``pay=0:9000``; with one column its name may be left out.
+
+    >>> by_column(["0:9"], ["pay"], "--domain"), by_column(["pay=0:9"], ["job", "pay"], "--domain")
+    ({'pay': '0:9'}, {'pay': '0:9'})
+    """
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, rest = value.rpartition("=")
+        if not equals:
+            if len(columns) > 1:
+                raise click.UsageError(f"{option} of which column? write {option} COLUMN={value}")
+            name = columns[0]
+        if name not in columns:
+            raise click.UsageError(f"{option} for {name!r}, which is no --column")
+        if name in found:
+            raise click.UsageError(f"{option} twice for {name!r}")
+        found[name] = rest
+    return found

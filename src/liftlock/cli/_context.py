@@ -1,0 +1,420 @@
+"""The options that name a context, and what the context must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
+from liftlock.cli._console import working
+from liftlock.cli._options import FILE, OptionGroup, option
+from liftlock.confidence import read_confidence
+from liftlock.contexts import Ball, Context, Family, Intervals, Joint, Prior
+from liftlock.errors import FileError, InputError
+from liftlock.exact.numbers import exact, exact_probability
+from liftlock.files import (
+    MISSING,
+    Note,
+    ReadChannel,
+    label_place,
+    read_column,
+    read_counts,
+    read_joint,
+    read_prior,
+    read_priors,
+)
+from liftlock.forms import AnyChannel
+from liftlock.line.fitting import FITS, Fit, fit
+from liftlock.line.grid import (
+    DEFAULT_CELLS,
+    SPACINGS,
+    GridPrior,
+    LinePrior,
+    check_cells,
+    read_domain,
+)
+from liftlock.line.law import LAWS, parse_law
+from liftlock.notions.lift import impossible_inputs
+from liftlock.storage import located
+
+_LISTED = 5
+_CUT = ("--domain", "--grid", "--spacing")
+_OF_LABELS = ("--radius", "--smooth", "--confidence")
+
+DOMAIN_HELP = "The ends that numbers are clamped to, such as 0:300000."
+GRID_HELP = f"The number of cells.  [default: {DEFAULT_CELLS}]"
+
+
+@dataclass(frozen=True)
+class ContextOptions(OptionGroup):
+    """What is known: a prior, a joint, a set of priors, or numbers cut into cells."""
+
+    prior: Path | None = option(
+        "--prior",
+        type=FILE,
+        metavar="PRIOR",
+        help="CSV label,count or label,probability, or JSON; with --column any CSV.",
+    )
+    joint: Path | None = option(
+        "--joint",
+        type=FILE,
+        metavar="JOINT",
+        help="CSV contingency table: rows secrets, columns inputs.",
+    )
+    family: Path | None = option(
+        "--family",
+        type=FILE,
+        metavar="PRIORS",
+        help="CSV with one column for each prior, or label,lower,upper.",
+    )
+    radius: str | None = option(
+        "--radius", metavar="R", help="With --prior: every prior within total variation R of it."
+    )
+    smooth: str | None = option("--smooth", metavar="A", help="With --prior: add A to every count.")
+    confidence: str | None = option(
+        "--confidence",
+        metavar="C",
+        help="With --prior of counts: every prior they may come from, with confidence C.",
+    )
+    column: str | None = option(
+        "--column",
+        metavar="NAME",
+        help="With --prior: a CSV with one row for each person; take the numbers of this column.",
+    )
+    law: str | None = option(
+        "--law",
+        metavar="LAW",
+        help=f"A law instead of a file: {', '.join(form for _, form in LAWS.values())}.",
+    )
+    fit: str | None = option(
+        "--fit",
+        type=click.Choice(FITS),
+        help="With --column: the law to fit.  [default: sample, the numbers as they are]",
+    )
+    domain: str | None = option("--domain", metavar="L:U", help=DOMAIN_HELP)
+    grid: int | None = option("--grid", type=int, metavar="N", help=GRID_HELP)
+    spacing: str | None = option(
+        "--spacing",
+        type=click.Choice(SPACINGS),
+        help="Cells of equal mass or of equal width.  [default: mass]",
+    )
+    missing: str | None = option(
+        "--missing",
+        type=click.Choice(MISSING),
+        help="With --column: empty cells of the table.  [default: refuse]",
+    )
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the context is one of numbers."""
+        return self.column is not None or self.law is not None
+
+    def inputs(self) -> dict[str, Path | None]:
+        """Return the files that are read, by option."""
+        return {"--prior": self.prior, "--joint": self.joint, "--family": self.family}
+
+    def read(self, note: Note, cells: GridPrior | None = None) -> Context | None:
+        """Read the one context that was named, or None.
+
+        `cells` are those that a mechanism brings, into which numbers are then counted.
+        """
+        self.check()
+        if self.of_numbers:
+            return self._cut(note) if cells is None else self._on(cells, note)
+        if self.joint is not None:
+            return read_joint(self.joint)
+        if self.family is not None:
+            return read_priors(self.family, note)
+        if self.prior is None:
+            return None
+        if self.confidence is not None:
+            return self._likely_priors(self.prior, self.confidence, note)
+        found = read_prior(self.prior, note)
+        if isinstance(found, GridPrior):
+            self._refuse_options_of_labels(self.prior)
+        if self.smooth is not None:
+            found = found.smoothed(self.smooth)
+        return Ball.of(found, self.radius) if self.radius is not None else found
+
+    def needed(self, note: Note) -> Context:
+        """Read the one context that must be named."""
+        found = self.read(note)
+        if found is None:
+            raise click.UsageError(
+                "what is known of people? give --prior, --joint, --family, --law or --profiles"
+            )
+        return found
+
+    def agreed(self, read: ReadChannel, channel: Path, note: Note, impossible: str) -> Context:
+        """Read the context, and make sure that it speaks of the inputs of the channel."""
+        brought = read.context if isinstance(read.context, GridPrior) else None
+        found = self.read(note, brought)
+        source = self.prior or self.joint or self.family or channel
+        context = found if found is not None else read.context
+        if context is None:
+            raise InputError(
+                "no context",
+                where=str(channel),
+                remedy="say what is known of its inputs: --prior, --joint or --family",
+            )
+        context = matched(context, read.channel.inputs, channel, source, read)
+        if impossible == "refuse":
+            _refuse_unprotected(read.channel, context, channel, source)
+        if isinstance(context, Joint):
+            counts = zip(context.secrets.labels, context.secret_prior.counts, strict=True)
+            never = [label for label, count in counts if not count]
+            if never:
+                listed = ", ".join(repr(label) for label in never[:_LISTED])
+                note(f"left out, because they never occur in {source}: secrets {listed}")
+        return context
+
+    # --- before any file is read: a slip of the pen should not cost a minute ----------------------
+
+    def check(self) -> None:
+        """Refuse options that do not go together, and values that cannot be read."""
+        sources = [name for name, path in self.inputs().items() if path is not None]
+        if len(sources) > 1:
+            raise click.UsageError(f"give only one of {' and '.join(sources)}")
+        self._check_numbers(sources)
+        given = self.given()
+        for name in (name for name in _OF_LABELS if name in given):
+            if self.prior is None:
+                raise click.UsageError(f"{name} goes with --prior")
+            if self.of_numbers:
+                raise click.UsageError(f"{name} is for priors of labels, not of numbers")
+            if name != "--confidence" and self.confidence is not None:
+                raise click.UsageError(f"give --confidence or {name}, not both")
+        if self.radius is not None:
+            exact_probability(self.radius, name="--radius")
+        if self.smooth is not None:
+            check_smooth(self.smooth)
+        if self.confidence is not None:
+            read_confidence(self.confidence)
+
+    def _check_numbers(self, sources: Sequence[str]) -> None:
+        if self.column is not None and self.law is not None:
+            raise click.UsageError("give --column or --law, not both")
+        if self.column is not None and self.prior is None:
+            if sources:
+                raise click.UsageError(f"--column goes with --prior, not with {sources[0]}")
+            raise click.UsageError("--column needs --prior: the table that it is a column of")
+        if self.law is not None and sources:
+            raise click.UsageError(f"--law is instead of {sources[0]}: leave one out")
+        given = self.given()
+        for name in (name for name in ("--fit", "--missing", *_CUT) if name in given):
+            if not self.of_numbers:
+                stored = self.prior is not None and self.prior.suffix.lower() == ".json"
+                if stored and name in _CUT:
+                    raise click.UsageError(
+                        f"{name} cannot change a stored prior: one of numbers is already cut into "
+                        f"cells, so give {name} to liftlock fit when you make it"
+                    )
+                raise click.UsageError(f"{name} goes with numbers: give --column or --law")
+            if self.law is not None and name not in _CUT:
+                raise click.UsageError(f"{name} goes with --column, not with --law")
+        if self.domain is not None:
+            read_domain(self.domain)
+        if self.grid is not None:
+            check_cells(self.grid)
+        if self.law is not None:
+            parse_law(self.law)
+
+    def _refuse_options_of_labels(self, path: Path) -> None:
+        for name in self.given():
+            if name in _OF_LABELS:
+                raise FileError(
+                    f"{name} is for priors of labels, not of numbers",
+                    where=str(path),
+                    value=getattr(self, name.removeprefix("--")),
+                    remedy=f"leave out {name}",
+                )
+
+    # --- numbers and counts -----------------------------------------------------------------------
+
+    def _numbers(self, note: Note) -> LinePrior:
+        """Read the law, or the column, as a prior on the line."""
+        if self.law is not None:
+            return LinePrior.of(parse_law(self.law), self.domain)
+        assert self.prior is not None
+        assert self.column is not None
+        found = fitted(
+            self.prior,
+            self.column,
+            self.fit or "sample",
+            self.domain,
+            self.missing or "refuse",
+            note,
+        )
+        if found.far:
+            note(found.doubt)
+        return found
+
+    def _cut(self, note: Note) -> GridPrior:
+        found = self._numbers(note)
+        with located(self.prior or "--law"):
+            return found.grid(
+                DEFAULT_CELLS if self.grid is None else self.grid, self.spacing or "mass"
+            )
+
+    def _on(self, cells: GridPrior, note: Note) -> Prior:
+        """Return the masses of these numbers in the cells that a mechanism brings."""
+        for name, value in (("--domain", self.domain), ("--grid", self.grid)):
+            if value is not None:
+                raise InputError(
+                    f"the mechanism brings its own cells: {name} cannot change them",
+                    value=value,
+                    remedy=f"leave out {name}",
+                )
+        domain = f"{cells.grid.lower!r}:{cells.grid.upper!r}"
+        return replace(self, domain=domain)._numbers(note).on(cells)
+
+    @staticmethod
+    def _likely_priors(prior: Path, confidence: str, note: Note) -> Intervals:
+        """Read counts as the set of priors that they may have been drawn from."""
+        counts = read_counts(prior)
+        with located(prior):
+            found = Intervals.from_counts(counts, confidence=confidence)
+        note(
+            f"the intervals hold the true prior with probability {confidence} at least, if the "
+            f"{sum(count for _, count in counts)} observations of {prior} were drawn from it "
+            "independently"
+        )
+        return found
+
+
+def check_smooth(text: str) -> None:
+    """Refuse to take something from every count."""
+    if exact(text, name="--smooth") < 0:
+        raise InputError("--smooth is negative", value=text, remedy="give 0 or more")
+
+
+def fitted(
+    path: Path,
+    column: str,
+    law: str,
+    domain: str | None,
+    missing: str,
+    note: Note,
+    components: int | None = None,
+) -> Fit:
+    """Read a column and fit a law to it; say what the fit and the domain do to the numbers."""
+    with working("reading" if law == "sample" else "fitting") as progress:
+        numbers = read_column(path, column, missing=missing, note=note)
+        with located(path):
+            found = fit(numbers, domain=domain, law=law, components=components, watch=progress)
+    if domain is None:
+        note(
+            f"no --domain: [{found.lower:g}, {found.upper:g}] was taken from the data, and shows "
+            "their ends to everybody"
+        )
+    if found.clamped:
+        note(
+            f"{found.clamped:,} of {len(numbers):,} values lie outside the domain and count as "
+            "its nearer end"
+        )
+    if found.used < len(numbers):
+        note(
+            f"the mixture was fitted to {found.used:,} of {len(numbers):,} values, evenly spaced "
+            "in their order"
+        )
+    return found
+
+
+# --- do a context and a channel speak of the same inputs? -----------------------------------------
+
+
+def matched(
+    context: Context,
+    inputs: Alphabet,
+    place: Path,
+    source: Path,
+    read: ReadChannel | None = None,
+) -> Context:
+    """Return the context with the labels of the inputs, or refuse it.
+
+    A CSV knows only text, so its "1" is taken for the number 1 of a mechanism file. `place` and
+    `source` are the files of the inputs and of the context; `read` is the channel, if there is one.
+    """
+    ours, theirs = inputs.labels, context.inputs.labels
+    if set(ours) == set(theirs):
+        return context
+    texts = {str(label): label for label in ours}
+    renamed = [texts[str(label)] for label in theirs if str(label) in texts]
+    if len(texts) == len(ours) == len(theirs) == len(set(renamed)):
+        return _renamed(context, Alphabet.of(renamed))
+    missing = [label for label in ours if str(label) not in set(map(str, theirs))]
+    extra = [label for label in theirs if str(label) not in texts]
+    parts = [
+        f"{_listed(labels)} only in {file.name}"
+        for labels, file in ((missing, place), (extra, source))
+        if labels
+    ]
+    raise FileError(
+        f"inputs of {place} and {source} do not match: {', '.join(parts)}",
+        remedy=_remedy(context, inputs, extra, place, source, read),
+    )
+
+
+def _remedy(
+    context: Context,
+    inputs: Alphabet,
+    extra: Sequence[Label],
+    place: Path,
+    source: Path,
+    read: ReadChannel | None,
+) -> str:
+    def alike(one: Alphabet, other: Alphabet) -> bool:
+        return set(map(str, one.labels)) == set(map(str, other.labels))
+
+    if isinstance(context, Joint) and alike(inputs, context.secrets):
+        return f"exchange rows and columns of {source.name}: its rows are secrets, columns inputs"
+    if read is not None and read.corner and read.corner in map(str, extra):
+        return f"the first line of {place.name} must be a header that names the outputs"
+    if (
+        read is not None
+        and isinstance(read.channel, Channel)
+        and alike(read.channel.outputs, context.inputs)
+    ):
+        return f"exchange rows and columns of {place.name}: one row for each input"
+    return "both files must list the same inputs"
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_LISTED])
+    return shown if len(labels) <= _LISTED else f"{shown} and {len(labels) - _LISTED} more"
+
+
+def _renamed(context: Context, inputs: Alphabet) -> Context:
+    if isinstance(context, Prior):
+        return Prior(inputs, context.counts)
+    if isinstance(context, Joint):
+        return Joint(context.secrets, inputs, context.counts)
+    if isinstance(context, Family):
+        return Family(tuple(Prior(inputs, prior.counts) for prior in context.priors))
+    if isinstance(context, Intervals):
+        return Intervals(inputs, context.lower, context.upper)
+    if isinstance(context, Ball):
+        return Ball(Prior(inputs, context.centre.counts), context.radius)
+    return context
+
+
+def _refuse_unprotected(
+    channel: AnyChannel, context: Context, channel_file: Path, source: Path
+) -> None:
+    """Refuse inputs of probability 0, which have no guarantee, with the line they stand on."""
+    labels = impossible_inputs(channel, context)
+    if not labels:
+        return
+    joint = isinstance(context, Joint)
+    smooth = "smooth the prior (--smooth 1), " if isinstance(context, Prior) else ""
+    raise FileError(
+        "probability 0 for an input that the channel accepts, which would have no guarantee",
+        where=label_place(source, labels[0], in_header=joint),
+        value=labels[0] if len(labels) == 1 else list(labels[:_LISTED]),
+        remedy=f"{smooth}drop it from {channel_file.name}, or say that it never occurs "
+        "(--impossible ignore)",
+    )

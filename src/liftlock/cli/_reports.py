@@ -1,0 +1,269 @@
+"""The options that name reports: a column of tables of any size, or counts written before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from liftlock.alphabet import Alphabet
+from liftlock.cli._console import Notes, ProgressBar
+from liftlock.cli._options import FILE, OptionGroup, TableOptions, nested, option
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.columns import CellReader, ColumnEncoding
+from liftlock.errors import FileError, InputError
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.exact.integers import Floats
+from liftlock.mechanism import Mechanism
+from liftlock.progress import Step
+from liftlock.storage import located, parse_json, read_text
+
+if TYPE_CHECKING:
+    from liftlock.tables.formats.base import Piece
+    from liftlock.tables.per_user import UserColumn
+
+_START = 64
+_OF_USERS = ("--local-priors", "--local-budgets", "--priors-from")
+_ANY = Alphabet.of(["any"])
+
+
+@dataclass(frozen=True)
+class ReportOptions(OptionGroup):
+    """Where reports are, and what else their rows tell."""
+
+    column: str | None = option(
+        "--column",
+        metavar="NAME",
+        help="The column of reports, in tables.  [default: the mechanism's own]",
+    )
+    weights: str | None = option(
+        "--weights", metavar="NAME", help="A column that gives each report its weight."
+    )
+    offsets: str | None = option(
+        "--offsets", metavar="NAME", help="A column that is added to the weighted sum."
+    )
+    local_priors: str | None = option(
+        "--local-priors",
+        metavar="PREFIX",
+        help="Each report has a prior of its own, in columns called PREFIX and a value.",
+    )
+    local_budgets: str | None = option(
+        "--local-budgets", metavar="NAME", help="And a budget of its own, in this column."
+    )
+    priors_from: Path | None = option(
+        "--priors-from",
+        type=FILE,
+        metavar="TABLE",
+        help="The table with these columns, row by row.  [default: that of the reports]",
+    )
+    table: TableOptions = nested(TableOptions)
+
+    def check(self, made: Mechanism, paths: Sequence[Path]) -> None:
+        """Refuse options that say nothing about reports of the mechanism."""
+        if made.per_user:
+            if self.priors_from is not None and len(paths) > 1:
+                raise click.UsageError("--priors-from is for one table of reports")
+            return
+        for name in self.given():
+            if name in _OF_USERS:
+                raise click.UsageError(f"the mechanism has one prior for all: leave out {name}")
+
+    def read(
+        self,
+        made: Mechanism,
+        paths: Sequence[Path],
+        asked: tuple[str, Any],
+        note: Notes,
+        shown: ProgressBar,
+    ) -> Aggregate | PerUserAggregate:
+        """Add up all files; the first that cannot be read stops everything.
+
+        `asked` is the question and its value, which decide what is added up of users with a prior
+        each.
+        """
+        total: Any = None
+        seen: set[Path] = set()
+        for path in paths:
+            if path.resolve() in seen:
+                raise FileError(
+                    "reports named twice", where=str(path), remedy="each file is counted once"
+                )
+            seen.add(path.resolve())
+            shown(Step(f"counting {path}"))
+            part: Any
+            if _holds_json(path):
+                part = self._stored(made, path)
+            else:
+                part = self._counted(made, path, asked, note, shown)
+            try:
+                total = part if total is None else total + part
+            except InputError as error:
+                raise FileError(
+                    error.what, where=str(path), value=error.value, remedy=error.remedy
+                ) from None
+        assert isinstance(total, Aggregate | PerUserAggregate)
+        return total
+
+    def _stored(self, made: Mechanism, path: Path) -> Aggregate | PerUserAggregate:
+        """Read counts that were written before, which must be of the same mechanism."""
+        for name in self.given():
+            if name in ("--weights", "--offsets"):
+                raise click.UsageError(f"{name} names a column, and {path} holds counts")
+        with located(path):
+            data = parse_json(read_text(path), path)
+            if made.per_user:
+                return PerUserAggregate.from_data(data)
+            return Aggregate.from_data(data).checked(made.channel)
+
+    def _counted(
+        self,
+        made: Mechanism,
+        path: Path,
+        asked: tuple[str, Any],
+        note: Notes,
+        shown: ProgressBar,
+    ) -> Aggregate | PerUserAggregate:
+        """Count the reports of a table."""
+        column = self.column
+        if column is None and made.column is not None:
+            column = made.column.name
+        if made.group is not None and column is not None:
+            raise click.UsageError(
+                f"the mechanism is for {' and '.join(made.group.names)} together: leave out "
+                "--column"
+            )
+        if not column and made.group is None:
+            raise click.UsageError(f"which column of {path} holds the reports? give --column")
+        if made.per_user:
+            counting = self._of_users(made, str(column), asked, note)
+        else:
+            counting = _of_everybody(made, column)
+        source = self.table.open(path, note)
+        from liftlock.tables.formats.base import name_cells
+
+        numbers = {"weights": self.weights, "offsets": self.offsets}
+        given = (name for name in numbers.values() if name is not None)
+        wanted = list(dict.fromkeys([*counting.columns, *given]))
+        shown.unit = source.unit
+        total: Any = None
+        rows = 0
+        for piece in source.batches(wanted, shown):
+            start, rows = rows, rows + piece.batch.num_rows
+            if counting.rows is not None and rows > counting.rows:
+                break
+            with name_cells(source, piece):
+                beside = {
+                    option: None if name is None else _numbers(piece, name)
+                    for option, name in numbers.items()
+                }
+                part = counting.count(piece.batch, start, **beside)
+            with located(path):
+                total = part if total is None else total + part
+        if counting.rows is not None and rows != counting.rows:
+            raise FileError(
+                f"{counting.rows:,} rows of priors for other reports",
+                where=str(self.priors_from),
+                remedy=f"give one row for each report of {path}, in the same order",
+            )
+        if not rows:
+            raise FileError("no rows", where=str(path), remedy="is it the right file?")
+        assert isinstance(total, Aggregate | PerUserAggregate)
+        return total
+
+    def _of_users(
+        self, made: Mechanism, column: str, asked: tuple[str, Any], note: Notes
+    ) -> _Counting:
+        """Count reports of users with a prior each, which is in their row or in another table."""
+        if self.local_priors is None:
+            raise click.UsageError(
+                "the mechanism is for users with a prior each: name their columns, --local-priors"
+            )
+        from liftlock.tables.per_user import UserColumn
+
+        columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
+        worker = UserColumn(made, column, columns, self.local_budgets)
+        known = None if self.priors_from is None else self._priors(worker, note)
+        of, value = asked
+
+        def count(batch: Any, start: int, **numbers: Floats | None) -> PerUserAggregate:
+            if known is None:
+                priors = worker.known([batch])
+            else:
+                priors = known.part(start, start + batch.num_rows)
+            return worker.counted(batch.column(column), priors, of, value, **numbers)
+
+        if known is None:
+            return _Counting([column, *worker.knows], count)
+        return _Counting([column], count, len(known))
+
+    def _priors(self, worker: UserColumn, note: Notes) -> PerUserPriors:
+        """Read the priors, and the budgets, of all rows from a table of their own."""
+        from liftlock.tables.formats.base import name_cells
+
+        assert self.priors_from is not None
+        source = self.table.open(self.priors_from, note)
+        found = []
+        for piece in source.batches(list(worker.knows), None):
+            with name_cells(source, piece):
+                worker.known([piece.batch])  # what is wrong is named with its line
+            found.append(piece.batch)
+        return worker.known(found)
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """How the reports of a table are counted, piece by piece."""
+
+    columns: list[str]
+    """The columns that are read."""
+    count: Callable[..., Aggregate | PerUserAggregate]
+    """Counts a piece, of which it is told where it starts."""
+    rows: int | None = None
+    """How many rows the table must have, if that is known."""
+
+
+def _of_everybody(made: Mechanism, column: str | None) -> _Counting:
+    """Count reports of a column, or of several columns that are one value."""
+    from liftlock.tables.encoding import EncodedColumns
+
+    work = EncodedColumns.of(made, column)
+    return _Counting(
+        list(work.names),
+        lambda batch, _, **numbers: work.counted(
+            [batch.column(name) for name in work.names], **numbers
+        ),
+    )
+
+
+def _holds_json(path: Path) -> bool:
+    """Tell whether a file holds JSON, whatever its name: counts are objects."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(_START).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except (OSError, ValueError):
+        return path.suffix.lower() == ".json"
+    return start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
+
+
+def _numbers(piece: Piece, column: str) -> Floats:
+    """Return the numbers of a column; none may be missing."""
+    import numpy as np
+
+    from liftlock.errors import CellError
+    from liftlock.tables.cells import numbers_of_column
+
+    reader = CellReader(ColumnEncoding(column), _ANY)
+    found = numbers_of_column(piece.batch.column(column), reader)
+    missing = np.isnan(found)
+    if missing.any():
+        raise CellError(
+            "not a number",
+            int(np.argmax(missing)),
+            column,
+            remedy="correct it; nothing was counted",
+        )
+    return found
