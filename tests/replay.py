@@ -21,8 +21,7 @@ from typing import Any, TypeAlias
 import mpmath as mp
 
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import Notion, Witness
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY, Notion, Witness
 from tests import strategies
 from tests.oracles import real
 from tests.strategies import Case, Row

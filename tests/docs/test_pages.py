@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs.hooks import printed as printed_hook
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY
 from tests.docs import pages
 
 PAGES = pages.pages()

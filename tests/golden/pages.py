@@ -16,12 +16,7 @@ from pathlib import Path
 import liftlock as ll
 from liftlock.accounting import account
 from liftlock.report.html import html_report
-from liftlock.tables.protect.result import (
-    CombinedLeak,
-    EmpiricalLeakage,
-    ProtectedColumn,
-    Protection,
-)
+from liftlock.tables.protect import CombinedLeak, EmpiricalLeakage, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 FOLDER = Path(__file__).parent / "pages"

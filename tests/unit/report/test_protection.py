@@ -13,7 +13,7 @@ from rich.console import Console
 from liftlock import LIP, Prior, design
 from liftlock.accounting import account
 from liftlock.report.protection import protection_data, protection_report
-from liftlock.tables.protect.result import (
+from liftlock.tables.protect import (
     BootstrapLeakage,
     CombinedLeak,
     Curve,

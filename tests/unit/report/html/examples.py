@@ -8,7 +8,7 @@ import numpy as np
 
 import liftlock as ll
 from liftlock.accounting import account
-from liftlock.tables.protect.result import (
+from liftlock.tables.protect import (
     BootstrapLeakage,
     CombinedLeak,
     Curve,

@@ -16,7 +16,7 @@ from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.notions import MaxLift, MinLift, make_notion
 from liftlock.report.html.view import ColumnView, promise_of, proved_laws
-from liftlock.tables.protect.result import ProtectedColumn
+from liftlock.tables.protect import ProtectedColumn
 from tests.unit.report.html import examples
 
 BUDGETS = st.decimals("0.001", "12", places=3)

@@ -13,7 +13,7 @@ import pytest
 import liftlock as ll
 from liftlock.errors import FileError
 from liftlock.report.html import html_report, write_report
-from liftlock.tables.protect.result import EmpiricalLeakage, ProtectedColumn, Protection
+from liftlock.tables.protect import EmpiricalLeakage, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

@@ -14,11 +14,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import Measurement
 from liftlock.report.html import html_report
 from liftlock.report.html.view import factors
-from liftlock.tables.protect.result import (
-    CombinedLeak,
-    ProtectedColumn,
-    Protection,
-)
+from liftlock.tables.protect import CombinedLeak, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 

@@ -20,9 +20,9 @@ from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding
 from liftlock.designs import design
 from liftlock.errors import NotDefined
 from liftlock.notions import LIP, MaxLift
+from liftlock.tables.protect import ProtectedColumn
 from liftlock.tables.protect import leakage as combined
 from liftlock.tables.protect.leakage import combined_leaks
-from liftlock.tables.protect.result import ProtectedColumn
 from tests.unit.tables.protect.memory import Leak, Memory, lifts, rows_of
 
 Law = dict[Any, dict[Any, Fraction]]

@@ -21,8 +21,8 @@ from liftlock.contexts.columns import MISSING_LABEL
 from liftlock.errors import InputError
 from liftlock.notions import ALIP, LDP, LIP, Notion
 from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.protect import Protection
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.result import Protection
 from liftlock.tables.protect.spec import ColumnSpec, Policy
 from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
