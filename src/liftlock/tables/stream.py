@@ -28,7 +28,7 @@ from liftlock.tables.formats.base import (
     named_tsv,
     row_group,
 )
-from liftlock.tables.formats.csv_types import CsvSink
+from liftlock.tables.formats.csv_sink import CsvSink
 from liftlock.tables.formats.parquet import ParquetSink, ParquetTable, settings_like
 from liftlock.tables.pipeline import read_ahead, written_behind
 

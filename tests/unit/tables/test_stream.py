@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -468,3 +470,11 @@ def test_a_released_cell_may_be_missing_where_none_was(tmp_path: Path, ending: s
     read = pq.read_table(output) if ending == "parquet" else pa.ipc.open_file(output).read_all()
     assert read.column("job").to_pylist() == [None, "cook"]
     assert [field.nullable for field in read.schema] == [True, False]
+
+
+def test_files_with_types_need_nothing_compiled() -> None:
+    """The compiler takes more memory than a table that goes through piece by piece."""
+    code = "import sys, liftlock.tables.stream, liftlock.tables.formats; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "liftlock.tables.stream" in done.stdout.split()
+    assert "numba" not in done.stdout.split()
