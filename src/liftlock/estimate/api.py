@@ -58,7 +58,8 @@ def estimate(
     `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
     or ``mean``; weights and offsets come with the reports, or with their aggregate. `method` is
     ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the
-    kinds of intervals. `about` says whether the interval is to hold the number among the ``people``
+    kinds of intervals. Where the reports do not determine an answer, ``auto`` gives the middle of the
+    range of all that explain them. `about` says whether the interval is to hold the number among the ``people``
     who reported, or the expected number if they are a random sample of a ``population``.
 
     The counts of an encoding do not hold which symbols a report supports together, and posteriors
@@ -130,14 +131,17 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
     else:
         estimator = ESTIMATORS[options.method](model, question)
         why = "as asked" if len(model.estimators) > 1 else model.why
-    statistic = model.statistic(counted)
-    values = estimator.values(statistic)
+    method, statistic = estimator.key, model.statistic(counted)
+    values, remarks = estimator.values(statistic), estimator.remarks(statistic)
     spread = spread_of(estimator, counted, options)
-    alone = _alone(model, counted, question, options) if estimator.key == "bayes" else ()
+    if method == "likelihood" and options.method == "auto" and spread.middle is not None:
+        # Which of equally likely answers is found depends on rounding; the middle does not.
+        method, values, remarks = spread.kind, spread.middle, ()
+    alone = _alone(model, counted, question, options) if method == "bayes" else ()
     return Estimate(
         question.of,
         answers_of(question, counted, values, spread),
-        estimator.key,
+        method,
         why,
         spread.kind,
         options.level,
@@ -146,7 +150,7 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
         counted.total,
         fit,
         _warnings(estimator, counted, fit, free=bool(alone)),
-        (*estimator.remarks(statistic), *spread.remarks),
+        (*remarks, *spread.remarks),
         alone,
     )
 
@@ -171,7 +175,7 @@ def choose(
         try:
             return Unbiased(model, question), "no prior is known, and this estimate needs none"
         except NotDefined as refused:
-            why = f"{refused.context}; this answer is one of those that explain the reports"
+            why = f"{refused.context}; every answer in the range explains the reports"
             return ESTIMATORS["likelihood"](model, question), why
     best = Bayes(model, question)
     try:

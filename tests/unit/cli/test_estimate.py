@@ -174,7 +174,7 @@ def test_what_profiles_observed(profiles: Path, capsys: pytest.CaptureFixture[st
     assert data["assumes"].startswith("nothing about the profiles")
     assert [answer["name"] for answer in data["answers"]] == ["low", "high"]
     shares = data["profiles"]
-    assert (shares["method"], shares["interval"]) == ("likelihood", "range")
+    assert (shares["method"], shares["interval"]) == ("range", "range")
     for name, answer in zip(GRAPH.profiles.labels, shares["answers"], strict=True):
         assert repr(name) in shares["why"]
         assert answer["low"] < answer["high"]

@@ -74,6 +74,11 @@ class Spread:
         """Return the same intervals with more remarks."""
         return replace(self, remarks=(*self.remarks, *texts))
 
+    @property
+    def middle(self) -> Floats | None:
+        """The middle of each interval, whose largest error is the least."""
+        return None if self.low is None or self.high is None else (self.low + self.high) / 2
+
     def reaching(self, values: Floats) -> Spread:
         """Return intervals that are made wider where the values are outside of them."""
         if self.low is None or self.high is None:
