@@ -58,9 +58,10 @@ def estimate(
     `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
     or ``mean``; weights and offsets come with the reports, or with their aggregate. `method` is
     ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the
-    kinds of intervals. Where the reports do not determine an answer, ``auto`` gives the middle of the
-    range of all that explain them. `about` says whether the interval is to hold the number among the ``people``
-    who reported, or the expected number if they are a random sample of a ``population``.
+    kinds of intervals. Where the reports do not determine an answer, ``auto`` gives the middle of
+    the range of all that explain them. `about` says whether the interval is to hold the number
+    among the ``people`` who reported, or the expected number if they are a random sample of a
+    ``population``.
 
     The counts of an encoding do not hold which symbols a report supports together, and posteriors
     depend on that: ``bayes`` needs the reports themselves.
