@@ -41,6 +41,13 @@ def test_a_large_prior_is_decomposed_almost_optimally(utility: Utility) -> None:
     assert found.bound == pytest.approx(chord, abs=1e-10)
 
 
+def test_a_minute_is_enough_for_a_thousand_symbols() -> None:
+    """It grows with the cube of the symbols: ten seconds of processor time at a thousand."""
+    clock = Clock(seconds=600.0)
+    assert decompose(many(300), Histogram(), clock) is not None
+    assert clock.spent * (1000 / 300) ** 3 < 30
+
+
 def test_a_cost_that_is_not_separable_is_left_to_others() -> None:
     assert decompose(many(20), Guess(), Clock()) is None
 
