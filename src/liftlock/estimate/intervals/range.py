@@ -66,9 +66,14 @@ class Range(Interval):
         spread = Spread(None, low, high, self.key)
         if not request.posterior:
             spread = spread.reaching(np.clip(request.values, least, most))
+        level = f"{100 * request.level:.4g} % or more, whatever the truth"
+        # The symbols of an encoding are asked for one by one: each range then holds by itself.
+        alone = len(question.names) == 1
         return spread.remarked(
-            f"the ranges of all answers hold together, at {100 * request.level:.4g} % or more, "
-            "whatever the truth; more reports need not make them shorter"
+            f"the range holds at {level}; more reports need not make it shorter"
+            if alone
+            else f"the ranges of all answers hold together, at {level}; more reports need not make "
+            "them shorter"
         )
 
 

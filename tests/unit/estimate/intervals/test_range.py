@@ -19,6 +19,9 @@ from liftlock.estimate.estimators import Likelihood
 from liftlock.estimate.intervals import make
 from liftlock.estimate.intervals.range import answer_ranges
 from liftlock.estimate.models import Dense, Mixture
+from liftlock.exact.budget import Budget
+from liftlock.forms import UnaryChannel
+from liftlock.sampling import simulate
 
 LINE = np.array([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
 ERROR = Fraction(1, 20)
@@ -112,6 +115,16 @@ def test_what_is_determined_has_a_range_too() -> None:
     assert found.answer.high is not None
     assert found.answer.low < found.answer.value < found.answer.high
     assert found.answer.error is None
+
+
+def test_ranges_of_an_encoding_hold_each_by_itself() -> None:
+    channel = UnaryChannel.symmetric([1, 2, 4], Budget.of("1"))
+    reports = simulate(channel, [1] * 200 + [2] * 100, seed=1)
+    found = estimate(channel, Aggregate.of(channel, reports), interval="range")
+    assert found.interval == "range"
+    assert not any("together" in remark for remark in found.remarks)
+    together = estimate(WALK, ["a"] * 70 + ["b"] * 30)
+    assert any("hold together" in remark for remark in together.remarks)
 
 
 def test_weighted_reports_have_none() -> None:
