@@ -8,61 +8,62 @@ reports = mechanism.release(answers)                            # operating-syst
 print(ll.audit(mechanism.channel, prior).worst_case())
 """
 
-import importlib
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from liftlock import designs, line, notions, utility
-from liftlock.accounting import Ledger
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
-from liftlock.contexts import (
-    Ball,
-    Context,
-    Family,
-    Intervals,
-    Joint,
-    PerUserPriors,
-    Prior,
-    ProfileGraph,
-)
-from liftlock.designs import Draft
-from liftlock.designs.api import design, design_as_published, lock
-from liftlock.designs.best_design import best
-from liftlock.designs.comparison import compare
-from liftlock.designs.plans import plan
-from liftlock.errors import (
-    InputError,
-    LiftlockError,
-    NotCertified,
-    NotComposable,
-    NotDefined,
-    UnprotectedInput,
-)
-from liftlock.estimate import Aggregate, Estimate
-from liftlock.exact.numbers import exact, measured
-from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
-from liftlock.mechanism import Mechanism
-from liftlock.notions import (
-    ALIP,
-    LDP,
-    LIP,
-    ApproximateLDP,
-    ApproximateLIP,
-    Audit,
-    Certificate,
-    ProfileAudit,
-    ProfilePrivacy,
-    audit,
-    implied,
-    lift_table,
-)
-from liftlock.progress import Progress, Step
-from liftlock.sampling import release, simulate
-from liftlock.transfer import transfer
-
 if TYPE_CHECKING:
-    from liftlock import probe
+    from liftlock import designs, line, notions, probe, utility
+    from liftlock.accounting import Ledger
+    from liftlock.alphabet import Alphabet
+    from liftlock.channel import Channel, Table
+    from liftlock.contexts import (
+        Ball,
+        Context,
+        Family,
+        Intervals,
+        Joint,
+        PerUserPriors,
+        Prior,
+        ProfileGraph,
+    )
+    from liftlock.designs import Draft
+    from liftlock.designs.api import design, design_as_published, lock
+    from liftlock.designs.best_design import best
+    from liftlock.designs.comparison import compare
+    from liftlock.designs.plans import plan
+    from liftlock.errors import (
+        InputError,
+        LiftlockError,
+        NotCertified,
+        NotComposable,
+        NotDefined,
+        UnprotectedInput,
+    )
+    from liftlock.estimate import Aggregate, Estimate
+    from liftlock.exact.numbers import exact, measured
+    from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
+    from liftlock.mechanism import Mechanism
+    from liftlock.notions import (
+        ALIP,
+        LDP,
+        LIP,
+        ApproximateLDP,
+        ApproximateLIP,
+        Audit,
+        Certificate,
+        ProfileAudit,
+        ProfilePrivacy,
+        audit,
+        implied,
+        lift_table,
+    )
+    from liftlock.progress import Progress, Step
+    from liftlock.sampling import release, simulate
     from liftlock.tables.protect.api import protect
+    from liftlock.transfer import transfer
 
 __version__ = "0.1.0"
 
@@ -128,12 +129,65 @@ __all__ = [
     "utility",
 ]
 
+_NAMES = {
+    "liftlock.accounting": ["Ledger"],
+    "liftlock.alphabet": ["Alphabet"],
+    "liftlock.channel": ["Channel", "Table"],
+    "liftlock.contexts": [
+        *("Ball", "Context", "Family", "Intervals", "Joint", "PerUserPriors", "Prior"),
+        "ProfileGraph",
+    ],
+    "liftlock.designs": ["Draft"],
+    "liftlock.designs.api": ["design", "design_as_published", "lock"],
+    "liftlock.designs.best_design": ["best"],
+    "liftlock.designs.comparison": ["compare"],
+    "liftlock.designs.plans": ["plan"],
+    "liftlock.errors": [
+        *("InputError", "LiftlockError", "NotCertified", "NotComposable", "NotDefined"),
+        "UnprotectedInput",
+    ],
+    "liftlock.estimate": ["Aggregate", "Estimate"],
+    "liftlock.exact.numbers": ["exact", "measured"],
+    "liftlock.files": ["read_channel", "read_column", "read_joint", "read_prior", "read_priors"],
+    "liftlock.mechanism": ["Mechanism"],
+    "liftlock.notions": [
+        *("ALIP", "LDP", "LIP", "ApproximateLDP", "ApproximateLIP", "Audit", "Certificate"),
+        *("ProfileAudit", "ProfilePrivacy", "audit", "implied", "lift_table"),
+    ],
+    "liftlock.progress": ["Progress", "Step"],
+    "liftlock.sampling": ["release", "simulate"],
+    "liftlock.tables.protect.api": ["protect"],
+    "liftlock.transfer": ["transfer"],
+}
+"""Where each name is defined: it is imported from there when it is first used."""
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    # The statistical audit loads scipy, which takes as long as everything else together.
-    if name == "probe":
-        return importlib.import_module("liftlock.probe")
-    # So do the libraries of data frames.
-    if name == "protect":
-        return importlib.import_module("liftlock.tables.protect.api").protect
-    raise AttributeError(f"module 'liftlock' has no attribute {name!r}")
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif not name.startswith("_") and find_spec(f"liftlock.{name}") is not None:
+        value = import_module(f"liftlock.{name}")
+    else:
+        raise AttributeError(f"module 'liftlock' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """A package that goes on to offer a name of its own when a room of the same name is imported.
+
+    `ll.exact` and `ll.transfer` are functions; importing their packages would replace them.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
