@@ -107,9 +107,10 @@ docs: $(VENV)/.stamp-docs  ## Build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict -d site
 
 .PHONY: dist
-dist: $(VENV)/.stamp-dist  ## Build the wheel, the source archive and the bill of materials
+dist: $(VENV)/.stamp-dist  ## Build the wheels, the source archive and the bill of materials
 	rm -rf dist
 	$(BIN)/python -m hatchling build -d dist
+	cd papers && $(abspath $(BIN))/python -m hatchling build -t wheel -d ../dist
 	$(BIN)/python requirements/sbom >dist/liftlock.cdx.json
 	@cd dist && sha256sum *
 
@@ -127,10 +128,10 @@ always:
 $(VENV)/.python: always
 	@requirements/venv $(VENV) $(PYTHON)
 
-$(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
+$(VENV)/.stamp-package: $(VENV)/.python pyproject.toml papers/pyproject.toml requirements/build.txt
 	@echo "liftlock: setting up $(VENV)"
 	@$(LOCKED) -r requirements/build.txt
-	@$(INSTALL) -e .
+	@$(INSTALL) -e . -e papers
 	@touch $@
 
 $(VENV)/.stamp-demo: requirements/plot.txt

@@ -56,12 +56,12 @@ if TYPE_CHECKING:
         Certificate,
         ProfileAudit,
         ProfilePrivacy,
-        audit,
         implied,
         lift_table,
     )
+    from liftlock.notions.audit import audit
     from liftlock.progress import Progress, Step
-    from liftlock.sampling import release, simulate
+    from liftlock.sampling.release import release, simulate
     from liftlock.tables.protect.api import protect
     from liftlock.transfer import transfer
 
@@ -152,10 +152,11 @@ _NAMES = {
     "liftlock.mechanism": ["Mechanism"],
     "liftlock.notions": [
         *("ALIP", "LDP", "LIP", "ApproximateLDP", "ApproximateLIP", "Audit", "Certificate"),
-        *("ProfileAudit", "ProfilePrivacy", "audit", "implied", "lift_table"),
+        *("ProfileAudit", "ProfilePrivacy", "implied", "lift_table"),
     ],
+    "liftlock.notions.audit": ["audit"],
     "liftlock.progress": ["Progress", "Step"],
-    "liftlock.sampling": ["release", "simulate"],
+    "liftlock.sampling.release": ["release", "simulate"],
     "liftlock.tables.protect.api": ["protect"],
     "liftlock.transfer": ["transfer"],
 }

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from liftlock.errors import CountError, NumberError
+from liftlock.errors import CountError, NumberError, extra
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
@@ -123,7 +123,8 @@ def _lower_end(hits: int, trials: int, alpha: Fraction, *, mirrored: bool) -> Fr
     """
     if hits == 0:
         return Fraction(0)
-    from scipy import special
+    with extra("statistics"):
+        from scipy import special
 
     # Where a sum of few terms is wanted, 1 - p keeps the digits that p has lost.
     if mirrored:

@@ -7,7 +7,8 @@
     │   ├── RowError          a row of a channel is not a probability distribution
     │   ├── CountError        counts or probabilities of a prior or joint are not usable
     │   ├── FileError         a file is missing, empty, malformed, or of an unknown version
-    │   └── CellError         a cell of a table is not usable; carries its row and column
+    │   ├── CellError         a cell of a table is not usable; carries its row and column
+    │   └── MissingLibrary    a library that this needs is not installed (also an ImportError)
     ├── UnprotectedInput      the prior says "impossible" of a symbol the channel accepts
     ├── NotDefined            this notion has no meaning in this kind of context
     ├── NotCertified          the exact audit refused a guarantee; carries the certificate
@@ -20,11 +21,11 @@ too, so callers never parse a message.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from liftlock.accounting.composition import Composition
     from liftlock.notions.certificate import Certificate
 
@@ -106,6 +107,51 @@ class CellError(InputError):
     def at(self, row: int, column: str) -> CellError:
         """Return the same refusal of another cell: what was handed over is part of a table."""
         return CellError(self.what, row, column, value=self.value, remedy=self.remedy)
+
+
+class MissingLibrary(InputError, ImportError):
+    """A library that this needs is not installed; ``extra`` names what brings it.
+
+    >>> print(MissingLibrary("plot"))
+    pictures need matplotlib; pip install 'liftlock[plot]'
+    """
+
+    def __init__(self, extra: str) -> None:
+        self.extra = extra
+        what, *libraries = EXTRAS[extra]
+        self.name = " and ".join(filter(None, (", ".join(libraries[:-1]), libraries[-1])))
+        super().__init__(f"{what} {self.name}", remedy=f"pip install 'liftlock[{extra}]'")
+
+
+EXTRAS = {
+    "compiled": ("compiled loops, as for encodings and users with own priors, need", "numba"),
+    "fit": ("mixtures and liftlock.sklearn need", "pyarrow", "scikit-learn", "threadpoolctl"),
+    "plot": ("pictures need", "matplotlib"),
+    "report": ("the HTML report needs", "jinja2", "markupsafe"),
+    "solver": ("the solver needs", "highspy", "numba", "scipy", "threadpoolctl"),
+    "spark": ("liftlock.spark needs", "pandas", "pyarrow", "pyspark"),
+    "statistics": ("intervals, tests and distributions of numbers need", "scipy"),
+    "tables": ("tables need", "narwhals", "numba", "pyarrow"),
+}
+"""What needs which libraries, by the extra of pyproject.toml that brings them."""
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Answer for a library of an extra that cannot be found, where it is imported.
+
+    >>> with extra("plot"):
+    ...     import matplotlib.nothing
+    Traceback (most recent call last):
+    liftlock.errors.MissingLibrary: pictures need matplotlib; pip install 'liftlock[plot]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0].replace("sklearn", "scikit-learn")
+        if library in EXTRAS[name]:
+            raise MissingLibrary(name) from None
+        raise
 
 
 class UnprotectedInput(LiftlockError, ValueError):

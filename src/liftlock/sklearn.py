@@ -8,21 +8,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+
+from liftlock.errors import InputError, extra
+
+with extra("fit"):
+    import pyarrow as pa
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import (
+        check_consistent_length,
+        check_is_fitted,
+        column_or_1d,
+        validate_data,
+    )
 
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Joint, Prior
 from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
-from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion

@@ -15,7 +15,7 @@ from tests.docs.pages import ROOT
 def liftlock(folder: Path, *arguments: str) -> str:
     """Run a command with compiled code in a folder of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "liftlock.cli", *arguments],
+        [sys.executable, "-m", "liftlock", *arguments],
         cwd=folder,
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder / "numba")},
         capture_output=True,

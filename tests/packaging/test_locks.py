@@ -86,8 +86,8 @@ def test_the_makefile_installs_nothing_without_hashes() -> None:
     locked = re.findall(r"\$\(LOCKED\) (.*)", makefile)
     assert len(locked) == 4
     assert "LOCKED := $(INSTALL) --require-hashes" in makefile
-    # The project itself is a folder, which has no hash.
-    assert re.findall(r"\$\(INSTALL\) (.*)", makefile) == ["--require-hashes", "-e ."]
+    # The project and the papers are folders, which have no hash.
+    assert re.findall(r"\$\(INSTALL\) (.*)", makefile) == ["--require-hashes", "-e . -e papers"]
     assert len(re.findall(r"\bpip\b.* install|\$\(PIP\) install", makefile)) == 1
 
 

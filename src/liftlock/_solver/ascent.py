@@ -31,7 +31,7 @@ from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.enumeration import ListedOracle, compare, enumerate_vertices
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.problem import Optimality, ProfileTask, Solution
-from liftlock.errors import InputError
+from liftlock.errors import InputError, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.utility.profile_utility import information
@@ -113,7 +113,8 @@ def mix(task: ProfileTask, cells: Cells | None, ratio: float) -> Decomposition |
 
 def list_posteriors(task: ProfileTask) -> Solution | None:
     """Return the optimum of one matrix for few values, its outputs named by likely values."""
-    from scipy.optimize import linear_sum_assignment
+    with extra("solver"):
+        from scipy.optimize import linear_sum_assignment
 
     problem = task.problem
     cells = Cells.of(task, shared=True)

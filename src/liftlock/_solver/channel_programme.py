@@ -39,6 +39,7 @@ from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, Wa
 from liftlock._solver.problem import Optimality, Problem, ProfileTask, Solution, relative_gap
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Ball, Family, Intervals
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -142,7 +143,8 @@ class Builder:
     """The programme of one context and notion."""
 
     def __init__(self, problem: Problem, loss: Floats) -> None:
-        from scipy import sparse
+        with extra("solver"):
+            from scipy import sparse
 
         self.sparse: Any = sparse
         self.problem = problem
@@ -359,7 +361,8 @@ class ProfileProgramme:
     """
 
     def __init__(self, task: ProfileTask) -> None:
-        from scipy.sparse import coo_matrix, identity, kron
+        with extra("solver"):
+            from scipy.sparse import coo_matrix, identity, kron
 
         self.task, self.problem = task, task.problem
         laws, width = self.problem.laws, self.problem.values
@@ -440,7 +443,8 @@ class ProfileProgramme:
         return self._blocks(found), bound, found.solved
 
     def _limit_entries(self) -> None:
-        from scipy.sparse import coo_matrix
+        with extra("solver"):
+            from scipy.sparse import coo_matrix
 
         width = self.problem.values
         cell, output = np.nonzero(self.value[:, None] != np.arange(width))
@@ -490,7 +494,8 @@ class ProfileProgramme:
 
     def _edges(self, more: Places, less: Places, output: Places, ratio: float) -> Any:
         """Return the rows D_more(y) / E - D_less(y), to be 0 at most."""
-        from scipy.sparse import coo_matrix
+        with extra("solver"):
+            from scipy.sparse import coo_matrix
 
         width, count = self.problem.values, len(output)
         if self.task.shared:
@@ -507,7 +512,8 @@ class ProfileProgramme:
 
     def _bound(self, found: Optimum) -> float:
         """Prove a bound for the budget itself, not for the slightly smaller one of the search."""
-        from scipy.sparse import vstack
+        with extra("solver"):
+            from scipy.sparse import vstack
 
         if not len(found.values):
             return 0.0

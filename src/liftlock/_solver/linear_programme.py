@@ -31,7 +31,7 @@ import numpy as np
 
 from liftlock._solver.clock import SPEED, Clock
 from liftlock._solver.limits import TOLERANCES
-from liftlock.errors import LiftlockError
+from liftlock.errors import LiftlockError, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding
 
@@ -86,7 +86,8 @@ class Highs:
     """A linear programme in HiGHS, to be changed and solved again."""
 
     def __init__(self, *, presolve: bool = True, primal: bool = False) -> None:
-        import highspy
+        with extra("solver"):
+            import highspy
 
         self.model = highspy.Highs()  # type: ignore[no-untyped-call]
         """HiGHS itself, to build the programme with; only `solve` may run it."""
@@ -110,7 +111,8 @@ class Highs:
         self, matrix: Any, costs: Floats, most: Floats, lower: Floats, upper: Floats
     ) -> None:
         """Pass a whole programme: variables in [0, most], rows in [lower, upper] (csc matrix)."""
-        import highspy
+        with extra("solver"):
+            import highspy
 
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = matrix.shape[1], matrix.shape[0]
@@ -261,7 +263,8 @@ class LinearProgram:
         )
 
     def matrix(self) -> Any:
-        from scipy.sparse import coo_matrix
+        with extra("solver"):
+            from scipy.sparse import coo_matrix
 
         places, columns, values = [], [], []
         begin = 0
@@ -312,7 +315,8 @@ class Solver:
 
     def demand(self, rows: Any, lower: Floats | float, upper: Floats | float) -> None:
         """Add rows lower <= A x <= upper; a sparse matrix with a column for each variable."""
-        from scipy.sparse import vstack
+        with extra("solver"):
+            from scipy.sparse import vstack
 
         added = rows.tocsr()
         count = added.shape[0]

@@ -25,6 +25,7 @@ from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
 from liftlock._solver.pricing import Curve
 from liftlock._solver.problem import Problem
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -59,7 +60,8 @@ _SPARE = 0.7
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decomposition:
     """Find the decomposition of the prior with the least mean cost, squared or absolute."""
-    from threadpoolctl import threadpool_limits
+    with extra("solver"):
+        from threadpoolctl import threadpool_limits
 
     shape = utility.shape
     squared = isinstance(shape, Variance)

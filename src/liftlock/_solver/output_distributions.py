@@ -27,7 +27,7 @@ import numpy.typing as npt
 from liftlock._solver.clock import Clock, SearchStep
 from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.linear_programme import Highs, safe_bound
-from liftlock.errors import LiftlockError
+from liftlock.errors import LiftlockError, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 
@@ -270,7 +270,8 @@ class Master:
 
     def _proved(self, prices: Floats, costs: Floats) -> float:
         """Return what prices of the rows, found for some costs, prove of the aim."""
-        from scipy.sparse import csr_matrix, vstack
+        with extra("solver"):
+            from scipy.sparse import csr_matrix, vstack
 
         if not self.capped and costs is not self._aim:
             prices = prices * self.part.weights.sum()

@@ -31,6 +31,7 @@ from liftlock._solver.problem import (
 )
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import PriorSet
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import GRAIN, MOST_BITS
@@ -280,7 +281,8 @@ def named_outputs(
 
 def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
     if joint.size <= LIMITS.assigned_cells:
-        from scipy.optimize import linear_sum_assignment
+        with extra("solver"):
+            from scipy.optimize import linear_sum_assignment
 
         return np.asarray(linear_sum_assignment(-joint)[1], dtype=np.intp)
     free = np.ones(joint.shape[1], dtype=bool)

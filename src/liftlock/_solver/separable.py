@@ -35,6 +35,7 @@ from liftlock._solver.linear_programme import Highs
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
 from liftlock._solver.problem import Problem
 from liftlock._solver.random_decomposition import even_columns
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
@@ -450,7 +451,8 @@ class SeparableOracle:
         If no entry exceeds t, each chord is at least phi(t) / t, so that the cost is at least
         phi(t) / t plus the least linear cost of such posteriors.
         """
-        from scipy.sparse import csc_matrix
+        with extra("solver"):
+            from scipy.sparse import csc_matrix
 
         programme, linear = self.rows.programme, cost.linear
         highs = Highs()

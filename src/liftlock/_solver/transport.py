@@ -28,6 +28,7 @@ from liftlock._solver.output_distributions import (
     least_cap,
 )
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import GRAIN
@@ -114,7 +115,8 @@ def _per_value(flows: Floats, laws: Floats) -> Floats:
 
 def _balanced(values: int) -> Highs:
     """Build the flows of one profile, staying included; limits and ends are set later."""
-    from scipy.sparse import csr_matrix
+    with extra("solver"):
+        from scipy.sparse import csr_matrix
 
     cells = values * values
     highs = Highs(presolve=False)

@@ -67,7 +67,7 @@ class DataOptions(OptionGroup):
         return _Seen(people=ids, place=lambda row: table.where_in(row, at), about=about)
 
 
-@click.command("account", short_help="Say what several releases have leaked together.")
+@click.command("account")
 @click.argument("ledger", type=FILE)
 @click.option(
     "--record",

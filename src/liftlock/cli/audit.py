@@ -32,7 +32,7 @@ from liftlock.report.profiles import profile_audit_report, unprotected_text
 from liftlock.report.text import audit_report, certificate_lines
 
 
-@click.command("audit", short_help="Measure every privacy notion of a channel, exactly.")
+@click.command("audit")
 @click.argument("channel", type=FILE)
 @option_group("context", ContextOptions)
 @option_group("graph", GraphOptions, without=OF_TABLE)

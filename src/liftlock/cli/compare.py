@@ -35,7 +35,7 @@ MOST_BUDGETS = 1000
 INTERRUPTED = 130
 
 
-@click.command("compare", short_help="Draw privacy against utility for several methods.")
+@click.command("compare")
 @option_group("context", ContextOptions)
 @option_group("graph", GraphOptions, without=("column", "smooth"))
 @click.option(

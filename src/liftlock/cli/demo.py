@@ -61,7 +61,7 @@ PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
 """The salaries that are made, and how they are cut."""
 
 
-@click.command("demo", short_help="A survey, salaries and a table, on data made here.")
+@click.command("demo")
 @click.option(
     "--folder",
     type=FILE,

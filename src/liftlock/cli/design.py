@@ -148,7 +148,7 @@ def _plain(text: str) -> Any:
     return text
 
 
-@click.command("design", short_help="Design a certified mechanism for what you know.")
+@click.command("design")
 @option_group("context", ContextOptions)
 @option_group("graph", GraphOptions, without=("column", "smooth"))
 @click.option(

@@ -12,7 +12,7 @@ from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.report.design import design_page, designs_table
 
 
-@click.command("designs", short_help="List every way to make a mechanism.")
+@click.command("designs")
 @click.argument("method", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
 def designs_command(method: str | None, as_json: bool) -> int:

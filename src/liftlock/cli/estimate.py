@@ -26,7 +26,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.report.estimate import draw_estimates, estimate_report
 
 
-@click.command("estimate", short_help="Turn private reports into answers with intervals.")
+@click.command("estimate")
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
 @option_group("source", ReportOptions)

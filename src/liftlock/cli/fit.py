@@ -20,7 +20,7 @@ from liftlock.report.fitted import fit_report
 from liftlock.storage import located, write_atomically
 
 
-@click.command("fit", short_help="Fit a law to a column of numbers.")
+@click.command("fit")
 @click.argument("table", type=FILE)
 @click.option("--column", required=True, metavar="NAME", help="The column of numbers.")
 @click.option("--domain", metavar="L:U", help=DOMAIN_HELP)

@@ -18,7 +18,7 @@ from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
 
 
-@click.command("lock", short_help="Turn a matrix into a certified mechanism file.")
+@click.command("lock")
 @click.argument("matrix", type=FILE)
 @option_group("context", ContextOptions)
 @option_group("graph", GraphOptions, without=OF_TABLE)

@@ -5,32 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
 
 from liftlock import __version__
-from liftlock.cli._console import silence
-from liftlock.cli._options import InOrder
-from liftlock.cli.account import account_command
-from liftlock.cli.audit import audit_command
-from liftlock.cli.compare import compare_command
-from liftlock.cli.demo import demo_command
-from liftlock.cli.design import design_command
-from liftlock.cli.designs import designs_command
-from liftlock.cli.estimate import estimate_command
-from liftlock.cli.fit import fit_command
-from liftlock.cli.lock import lock_command
-from liftlock.cli.notions import notions_command
-from liftlock.cli.papers import papers_group
-from liftlock.cli.plan import plan_command
-from liftlock.cli.probe import probe_command
-from liftlock.cli.profiles import profiles_group
-from liftlock.cli.protect import protect_command
-from liftlock.cli.relations import relations_command
-from liftlock.cli.release import release_command
-from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
-from liftlock.report.format import printable
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotComposable, NotProved
 
 BAD_INPUT = 2
 REFUSED = 1
@@ -44,8 +27,116 @@ class Interrupted(Exception):
     """Somebody pressed Ctrl-C."""
 
 
-class Commands(InOrder):
-    """The subcommands, in the order a newcomer meets them."""
+COMMANDS = {
+    "demo": "A survey, salaries and a table, on data made here.",
+    "protect": "Replace columns of a table by what may be seen of them.",
+    "design": "Design a certified mechanism for what you know.",
+    "designs": "List every way to make a mechanism.",
+    "fit": "Fit a law to a column of numbers.",
+    "compare": "Draw privacy against utility for several methods.",
+    "plan": "Say how many people a precise answer takes.",
+    "release": "Replace a column of a table through a mechanism you have.",
+    "estimate": "Turn private reports into answers with intervals.",
+    "account": "Say what several releases have leaked together.",
+    "audit": "Measure every privacy notion of a channel, exactly.",
+    "lock": "Turn a matrix into a certified mechanism file.",
+    "profiles": "Hide which profile data comes from: examples, releases.",
+    "probe": "Test a claim on recorded pairs of inputs and outputs.",
+    "relations": "Say what a guarantee proves in every other notion.",
+    "notions": "List every privacy notion and how to write it.",
+}
+"""What each command does, in the order a newcomer meets them; its module has its name."""
+
+PLUG_INS = "liftlock.commands"
+"""The entry points of other distributions that add a command."""
+
+APART = {"papers": "liftlock-papers"}
+"""Commands that come with a distribution of their own."""
+
+
+class Commands(MutableMapping[str, click.Command]):
+    """The commands by name: each is imported when it is asked for, and no other."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            self._loaded[name] = _load(name)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**COMMANDS, **plug_ins(), **self._loaded})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def plug_ins() -> dict[str, EntryPoint]:
+    """Return the commands that other distributions add, by name."""
+    found = {entry.name: entry for entry in entry_points(group=PLUG_INS)}
+    return {name: found[name] for name in sorted(found.keys() - COMMANDS.keys())}
+
+
+def _load(name: str) -> click.Command:
+    if name in COMMANDS:
+        command: click.Command = getattr(import_module(f"liftlock.cli.{name}"), f"{name}_command")
+        return command
+    if name in (added := plug_ins()):
+        return _load_plug_in(added[name])
+    if name in APART:
+        raise InputError(
+            f"liftlock {name} is a distribution of its own", remedy=f"pip install {APART[name]}"
+        )
+    raise KeyError(name)
+
+
+def _load_plug_in(entry: EntryPoint) -> click.Command:
+    """Import a command of somebody else, in whose code anything may be wrong."""
+    try:
+        loaded = entry.load()
+        if not isinstance(loaded, click.Command):
+            raise TypeError(f"{entry.value} is no command of click")
+    except LiftlockError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the command {entry.name!r} of {_distribution(entry)} cannot be loaded",
+            value=f"{type(error).__name__}: {_brief(error)}",
+            remedy="upgrade it, or uninstall it",
+        ) from error
+    return loaded
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return "another distribution" if entry.dist is None else entry.dist.name
+
+
+class Root(click.Group):
+    """The command itself, which imports a subcommand only to run it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands = Commands()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Keep their order."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them; a plug-in is what its distribution says."""
+        lines = COMMANDS | {
+            name: (entry.dist.metadata["Summary"] if entry.dist else "") or ""
+            for name, entry in plug_ins().items()
+        }
+        with formatter.section("Commands"):
+            formatter.write_dl(list(lines.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a subcommand; click itself would answer Ctrl-C with an empty line."""
@@ -56,7 +147,7 @@ class Commands(InOrder):
 
 
 @click.group(
-    cls=Commands,
+    cls=Root,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -75,28 +166,6 @@ def group(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for command in (
-    demo_command,
-    protect_command,
-    design_command,
-    designs_command,
-    fit_command,
-    compare_command,
-    plan_command,
-    release_command,
-    estimate_command,
-    account_command,
-    audit_command,
-    lock_command,
-    profiles_group,
-    probe_command,
-    relations_command,
-    notions_command,
-    papers_group,
-):
-    group.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -127,14 +196,14 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         code = _fail(error.format_message(), BAD_INPUT)
     except BrokenPipeError:
-        silence()
+        _silence()
         code = 0
     except Exception as error:
         code = _fail(_unforeseen(error), BAD_INPUT)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        silence()
+        _silence()
     if arguments is None:
         sys.exit(code)
     return code
@@ -161,6 +230,17 @@ def _brief(error: Exception) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
+# What is needed only when something went wrong is imported then.
+
+
+def _silence() -> None:
+    from liftlock.cli._console import silence
+
+    silence()
+
+
 def _fail(text: str, code: int) -> int:
+    from liftlock.report.format import printable
+
     click.echo(f"liftlock: {printable(' '.join(text.split()))}", err=True)
     return code

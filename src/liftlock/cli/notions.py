@@ -9,7 +9,7 @@ from liftlock.notions.registry import REGISTRY
 from liftlock.report.text import notions_table
 
 
-@click.command("notions", short_help="List every privacy notion and how to write it.")
+@click.command("notions")
 def notions_command() -> int:
     """List every privacy notion and how to write it in --check."""
     show(notions_table(REGISTRY))

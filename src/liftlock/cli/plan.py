@@ -24,7 +24,7 @@ from liftlock.files import read_prior
 from liftlock.report.plan import draw_plan, plan_report
 
 
-@click.command("plan", short_help="Say how many people a precise answer takes.")
+@click.command("plan")
 @click.option(
     "--prior",
     type=FILE,

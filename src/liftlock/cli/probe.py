@@ -24,7 +24,7 @@ _CLAIMS = {
 }
 
 
-@click.command("probe", short_help="Test a claim on recorded pairs of inputs and outputs.")
+@click.command("probe")
 @click.argument("pairs", type=FILE)
 @click.option(
     "--prior",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from liftlock.tables.protect.result import Protection
 
 
-@click.command("protect", short_help="Replace columns of a table by what may be seen of them.")
+@click.command("protect")
 @click.argument("table", type=FILE, metavar="TABLE")
 @option_group("columns", ColumnOptions)
 @click.option(

@@ -12,7 +12,7 @@ from liftlock.notions.relations import implied
 from liftlock.report.text import relations_table
 
 
-@click.command("relations", short_help="Say what a guarantee proves in every other notion.")
+@click.command("relations")
 @click.argument("guarantee")
 @option_group("context", ContextOptions)
 @click.option("--alpha", metavar="A", help="Also the measures of order A.")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from liftlock.tables.releases import ColumnRelease
 
 
-@click.command("release", short_help="Replace a column of a table through a mechanism you have.")
+@click.command("release")
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("table", type=FILE, metavar="TABLE")
 @click.option(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
-from liftlock.errors import NotDefined
+from liftlock.errors import NotDefined, extra
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.maximum_likelihood import most_likely
 from liftlock.estimate.result import Drift, Fit
@@ -235,7 +235,8 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
     >>> round(chi_square_tail(3.841, 1), 4)
     0.05
     """
-    from scipy.special import chdtrc
+    with extra("statistics"):
+        from scipy.special import chdtrc
 
     return float(chdtrc(freedom, statistic)) if freedom > 0 else 1.0
 

@@ -16,9 +16,11 @@ from math import frexp
 from pathlib import Path
 from typing import Any
 
-import numba
-
+from liftlock.errors import extra
 from liftlock.exact.reproducible import ARTANH, HALF_ROOT, LN2_HIGH, LN2_LOW
+
+with extra("compiled"):
+    import numba
 
 
 def compiled(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:

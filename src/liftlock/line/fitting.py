@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.errors import InputError
+from liftlock.errors import InputError, extra
 from liftlock.exact.integers import Floats
 from liftlock.line import law as laws
 from liftlock.line.grid import LinePrior, read_domain
@@ -299,14 +299,10 @@ def _number_of(given: object) -> int:
 
 def _expect_and_maximise(column: Floats, components: int) -> tuple[Floats, Floats, Floats, float]:
     """Return weights, means, deviations and the log-likelihood of the best of several starts."""
-    try:
+    with extra("fit"):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.mixture import GaussianMixture
         from threadpoolctl import threadpool_limits
-    except ImportError:
-        raise InputError(
-            "fitting a mixture needs scikit-learn", remedy="pip install 'liftlock[fit]'"
-        ) from None
     shared = {
         "n_components": components,
         "max_iter": _STEPS,
@@ -374,7 +370,8 @@ def _beta(numbers: Floats, ends: tuple[float, float] | None) -> tuple[Smooth, in
             value=f"{lower:g} to {upper:g}",
             remedy="widen the domain a little, or fit another law such as mixture",
         )
-    from scipy.stats import beta
+    with extra("statistics"):
+        from scipy.stats import beta
 
     a, b, _, _ = beta.fit((numbers - lower) / (upper - lower), floc=0.0, fscale=1.0)
     return laws.beta(float(a), float(b), lower, upper), 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from liftlock.errors import InputError
+from liftlock.errors import InputError, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
 
@@ -93,7 +93,8 @@ class Parametric:
     def _distribution(self) -> Any:
         if self.given is not None:
             return self.given
-        import scipy.stats
+        with extra("statistics"):
+            import scipy.stats
 
         return getattr(scipy.stats, self.family)(*self.arguments, loc=self.loc, scale=self.scale)
 
@@ -192,14 +193,16 @@ class Mixture:
 
     def below(self, points: npt.ArrayLike) -> Floats:
         """Return the distribution function."""
-        from scipy.special import ndtr
+        with extra("statistics"):
+            from scipy.special import ndtr
 
         total: Floats = dot(ndtr(self._standard(points)), np.array(self.weights))
         return total
 
     def above(self, points: npt.ArrayLike) -> Floats:
         """Return the survival function."""
-        from scipy.special import ndtr
+        with extra("statistics"):
+            from scipy.special import ndtr
 
         total: Floats = dot(ndtr(-self._standard(points)), np.array(self.weights))
         return total

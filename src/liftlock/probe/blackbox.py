@@ -21,9 +21,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
-from liftlock.errors import InputError, NumberError
+from liftlock.errors import InputError, NumberError, extra
 from liftlock.probe import intervals
 from liftlock.probe.events import (
     MOST_CELLS,
@@ -38,6 +37,9 @@ from liftlock.probe.outputs import OutputCodes
 from liftlock.probe.population import Population, fresh_seed, own_generator, tested_sides
 from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, Side, read_confidence
 from liftlock.progress import Progress, Step
+
+with extra("statistics"):
+    from scipy import special
 
 Codes = npt.NDArray[np.int64]
 

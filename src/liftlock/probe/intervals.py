@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+
+from liftlock.errors import extra
+
+with extra("statistics"):
+    from scipy import special
 
 if TYPE_CHECKING:
     from liftlock.exact.integers import Floats

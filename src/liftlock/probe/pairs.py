@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from liftlock.contexts.prior import sorted_labels
-from liftlock.errors import CountError, InputError, LabelError
+from liftlock.errors import CountError, InputError, LabelError, extra
 from liftlock.probe import intervals
 from liftlock.probe.events import MOST_CELLS, Horizon, Search, Suspicion, Tally, point_estimate
 from liftlock.probe.outputs import UNKNOWN, OutputCodes
 from liftlock.probe.population import Population, own_generator, tested_sides
 from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, read_confidence
+
+with extra("statistics"):
+    from scipy import special
 
 if TYPE_CHECKING:
     from liftlock.exact.integers import Floats

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError, extra
 from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
@@ -42,12 +42,8 @@ def check_picture(path: Path) -> None:
             remedy=f"end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}",
         )
     check_writable(path)
-    try:
-        import matplotlib  # noqa: F401 - an optional dependency
-    except ImportError:
-        raise InputError(
-            "pictures need matplotlib", remedy="pip install 'liftlock[plot]'"
-        ) from None
+    with extra("plot"):
+        import matplotlib  # noqa: F401
 
 
 def plain_number(number: float, _: object = None) -> str:
@@ -82,9 +78,10 @@ def _sheet() -> type[Figure]:
 @contextmanager
 def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
     """Give an empty figure, and write it, completely or not at all, when it has been drawn."""
-    import matplotlib
-    from matplotlib import font_manager
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    with extra("plot"):
+        import matplotlib
+        from matplotlib import font_manager
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     installed = set(font_manager.get_font_names())
     settings: Any = {

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from liftlock.errors import InputError
+from liftlock.errors import MissingLibrary, extra
 
-try:
+with extra("spark"):
     import pyarrow  # noqa: F401
     import pyspark  # noqa: F401
 
-    # PySpark wants it before it hands over Arrow batches, though none of it is used here.
-    if find_spec("pandas") is None:
-        raise ImportError(name="pandas")
-except ImportError as missing:
-    raise InputError(
-        "liftlock.spark needs PySpark, PyArrow and pandas",
-        value=missing.name,
-        remedy="pip install 'liftlock[spark]'",
-    ) from None
+# PySpark wants it before it hands over Arrow batches, though none of it is used here.
+if find_spec("pandas") is None:
+    raise MissingLibrary("spark")
 
 from liftlock.spark.counting import aggregate, counts
 from liftlock.spark.protecting import protect

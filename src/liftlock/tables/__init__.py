@@ -8,6 +8,11 @@ counts = liftlock.tables.aggregate(safe, mechanism, "job")
 
 from typing import TYPE_CHECKING, Any
 
+from liftlock.errors import extra
+
+with extra("tables"):
+    import pyarrow  # noqa: F401
+
 if TYPE_CHECKING:
     from liftlock.tables.releases import aggregate_frame as aggregate
     from liftlock.tables.releases import release_frame as release

@@ -12,8 +12,8 @@ from types import ModuleType
 
 import pytest
 
-import liftlock_command
 from liftlock import __version__
+from liftlock.__main__ import main as script
 from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
@@ -93,7 +93,7 @@ def test_an_interruption_while_importing_is_one_line(
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "liftlock.cli", Slow("liftlock.cli"))
-    assert liftlock_command.main() == 130
+    assert script() == 130
     assert capsys.readouterr().err == "liftlock: interrupted; nothing more is written\n"
 
 
@@ -104,7 +104,7 @@ def shell(
     folder: Path, command: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a line of bash in which `liftlock` is this Python's."""
-    start = f"set -o pipefail; liftlock() {{ '{sys.executable}' -m liftlock.cli \"$@\"; }}; "
+    start = f"set -o pipefail; liftlock() {{ '{sys.executable}' -m liftlock \"$@\"; }}; "
     return subprocess.run(
         ["bash", "-c", start + command],
         cwd=folder,

@@ -15,10 +15,9 @@ from liftlock.cli.profiles.release import release_command
     "profiles",
     cls=InOrder,
     invoke_without_command=True,
-    short_help="Hide which profile data comes from: examples, releases.",
 )
 @click.pass_context
-def profiles_group(context: click.Context) -> None:
+def profiles_command(context: click.Context) -> None:
     """Hide which profile (which known distribution) a person's data comes from.
 
     Edges of a graph say which profiles must not be told apart. `liftlock design`, `compare`,
@@ -41,4 +40,4 @@ for command in (
     compose_command,
     curve_command,
 ):
-    profiles_group.add_command(command)
+    profiles_command.add_command(command)

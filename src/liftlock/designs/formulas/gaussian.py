@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, expm1, log, log1p
 
@@ -122,7 +122,8 @@ def _above(level: Floats, shift: Floats, sd1: Floats, sd2: Floats) -> Floats:
 
 def _tail(level: Floats, r: Floats, w: Floats, z: Floats) -> Floats:
     """Return Phi(-w) - gamma Phi(-z) at a root, where phi(w) = r gamma phi(z)."""
-    from scipy.special import erfcx, log_ndtr, ndtr
+    with extra("statistics"):
+        from scipy.special import erfcx, log_ndtr, ndtr
 
     both = (w > 0) & (z > 0) & np.isfinite(w) & np.isfinite(z)
     positive_w, positive_z = np.where(both, w, 1.0), np.where(both, z, 1.0)
@@ -344,7 +345,8 @@ def normal_mass(low: Floats, high: Floats) -> Floats:
     >>> normal_mass(np.array(8.0), np.array(9.0)).item() > 6e-16
     True
     """
-    from scipy.special import ndtr
+    with extra("statistics"):
+        from scipy.special import ndtr
 
     right = low > 0
     mass: Floats = np.clip(

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, expm1, log, log1p
 
@@ -284,7 +285,8 @@ def mean_error(
     >>> round(mean_error(*certain), 6), round(mean_error(*certain, power=1), 6)
     (2.0, 1.0)
     """
-    from scipy.special import gammainc
+    with extra("statistics"):
+        from scipy.special import gammainc
 
     sides = np.stack([points - lower, upper - points])
     reach = sides / scales

@@ -20,7 +20,7 @@ from liftlock._solver.linear_programme import LinearProgram, Solver, safe_bound
 from liftlock._solver.problem import Optimality, ProfileProblem
 from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
 from liftlock.progress import Progress
@@ -90,7 +90,8 @@ def least_flips(
 
     Flips of a search that was stopped may still break edges.
     """
-    from scipy.sparse import csr_matrix, identity, vstack
+    with extra("solver"):
+        from scipy.sparse import csr_matrix, identity, vstack
 
     ones = problem.laws[:, 1]
     size, weights = len(ones), shares(goal.weights)
@@ -136,7 +137,8 @@ def edge_rows(problem: ProfileProblem, ratio: float) -> tuple[Any, Floats]:
 
     Both sides are divided by E, which may be large. A last column, of zeros, is the largest flip's.
     """
-    from scipy.sparse import coo_matrix, vstack
+    with extra("solver"):
+        from scipy.sparse import coo_matrix, vstack
 
     size = len(problem.laws)
     more, less = np.concatenate([problem.edges, problem.edges[:, ::-1]]).T

@@ -15,7 +15,7 @@ from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.base import Noise, noise_design, read_number, read_positive
 from liftlock.designs.noise.calibration import row_needs
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
@@ -76,7 +76,8 @@ class Gaussian(Noise):
 
     def cells(self, scales: float | Floats) -> Floats:
         """Return the cells of clamped normal noise, of one deviation or of one for each input."""
-        from scipy.special import ndtr
+        with extra("statistics"):
+            from scipy.special import ndtr
 
         sigmas = np.reshape(scales, (-1, 1))
         return self.axis.clamped(lambda below: ndtr(below / sigmas))

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import InputError
+from liftlock.errors import InputError, extra
 from liftlock.estimate.intervals.base import (
     Interval,
     Kind,
@@ -178,8 +178,9 @@ def _people_ends(
     middle = float(law @ means)
     error = float(np.sqrt(law @ (within + (means - middle) ** 2)))
     if counts.sum() > MOST_REPORTS:
-        from scipy.optimize import brentq
-        from scipy.special import ndtr
+        with extra("statistics"):
+            from scipy.optimize import brentq
+            from scipy.special import ndtr
 
         deviations = np.sqrt(np.maximum(within, 1e-12))
         tail, reach = (1 - level) / 2, 12 * error + 1

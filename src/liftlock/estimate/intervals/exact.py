@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.errors import extra
 from liftlock.estimate.estimators import Linear
 from liftlock.estimate.intervals.base import Interval, Kind, Request, Spread
 from liftlock.estimate.intervals.normal import Normal
@@ -48,7 +49,8 @@ def binomial_law(number: int, chance: float) -> tuple[int, Floats]:
     >>> first, law.round(6).tolist()
     (0, [0.25, 0.5, 0.25])
     """
-    from scipy.special import gammaln, xlog1py, xlogy
+    with extra("statistics"):
+        from scipy.special import gammaln, xlog1py, xlogy
 
     middle = number * chance
     reach = _REACH * np.sqrt(middle * (1 - chance)) + 2 * _REACH
@@ -231,8 +233,9 @@ def _first(accepted: Callable[[int], bool], most: int) -> int:
 
 
 def _population_ends(kinds: TwoKinds, seen: int, reports: int, tail: float) -> tuple[float, float]:
-    from scipy.optimize import brentq
-    from scipy.special import bdtr
+    with extra("statistics"):
+        from scipy.optimize import brentq
+        from scipy.special import bdtr
 
     def below(share: float) -> float:
         chance = kinds.q0 + (kinds.q1 - kinds.q0) * share

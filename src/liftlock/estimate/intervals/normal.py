@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from liftlock.errors import extra
 from liftlock.estimate.intervals.base import Interval, Kind, Request, Spread, quantile
 from liftlock.exact.integers import Floats
 
@@ -62,7 +63,8 @@ def student(level: float, people: Floats) -> Floats:
     >>> student(0.95, np.array([31.0, 1e9])).round(4).tolist()
     [2.0423, 1.96]
     """
-    from scipy.special import stdtrit
+    with extra("statistics"):
+        from scipy.special import stdtrit
 
     return np.asarray(stdtrit(np.maximum(people - 1, 1.0), 0.5 + level / 2))
 

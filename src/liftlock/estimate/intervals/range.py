@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.confidence import simultaneous_intervals
+from liftlock.errors import extra
 from liftlock.estimate.intervals.base import Interval, Kind, Request, Spread, weight_obstacle
 from liftlock.exact.integers import Floats
 
@@ -89,7 +90,8 @@ def answer_ranges(
     >>> [end.round().tolist() for end in found]
     [[0.0, 0.0, 0.0], [563.0, 563.0, 1000.0]]
     """
-    from scipy.sparse import csc_matrix
+    with extra("solver"):
+        from scipy.sparse import csc_matrix
 
     from liftlock._solver.linear_programme import LinearProgram, Solver
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Prior
-from liftlock.errors import NotDefined
+from liftlock.errors import NotDefined, extra
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.fit import DOUBTFUL, ENOUGH, chi_square_tail, drifts_of, p_text
 from liftlock.estimate.models.base import (
@@ -328,7 +328,8 @@ def fit_of_support(model: Encoding, aggregate: Aggregate) -> Fit:
         statistic /= number
         note = f"chi-square of the support of {len(masses)} symbols"
         return Fit(chi_square_tail(statistic, len(masses)), statistic, len(masses), drifts, note)
-    from scipy.special import bdtr, bdtrc
+    with extra("statistics"):
+        from scipy.special import bdtr, bdtrc
 
     low = bdtr(support, number, rates)
     high = np.where(support > 0, bdtrc(np.maximum(support - 1, 0), number, rates), 1.0)

@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from liftlock.errors import extra
+
+with extra("tables"):
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
 
 from liftlock.exact.compiled import compiled
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from liftlock.errors import InputError
+from liftlock.errors import InputError, extra
 from liftlock.estimate.weights import numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.progress import Progress, Step
@@ -52,8 +52,9 @@ class OpenedFrame:
     @classmethod
     def of(cls, given: Any, needed: list[Any] | None = None) -> OpenedFrame:
         """Open a frame; `needed` are the only columns of a lazy one that will be looked at."""
-        import narwhals as nw
-        from narwhals.exceptions import DuplicateError
+        with extra("tables"):
+            import narwhals as nw
+            from narwhals.exceptions import DuplicateError
 
         native: Any = given
         back: Callable[[Any], Any] = _same
@@ -82,7 +83,8 @@ class OpenedFrame:
 
     def cells(self, column: Any) -> pa.ChunkedArray:
         """Return a column as Arrow arrays."""
-        import narwhals as nw
+        with extra("tables"):
+            import narwhals as nw
 
         if column not in self.frame.columns:
             raise InputError(
@@ -112,7 +114,8 @@ class OpenedFrame:
 
     def replaced(self, columns: Mapping[Any, NewColumn], dropped: Sequence[Any] = ()) -> Any:
         """Return the frame with other columns in the place of some, in its own kind."""
-        import narwhals as nw
+        with extra("tables"):
+            import narwhals as nw
 
         native: Any = self.frame.to_native()
         if isinstance(native, pa.Table):
@@ -133,7 +136,8 @@ class OpenedFrame:
         return self.back(native)
 
     def _series(self, column: Any, released: pa.ChunkedArray) -> nw.Series[Any]:
-        import narwhals as nw
+        with extra("tables"):
+            import narwhals as nw
 
         table = pa.table({"released": released})
         series = nw.from_arrow(table, backend=self.frame.implementation).get_column("released")
@@ -183,7 +187,8 @@ def _collected(lazy: Any, needed: list[Any] | None) -> Any:
 
 
 def _is_series(given: Any) -> bool:
-    import narwhals as nw
+    with extra("tables"):
+        import narwhals as nw
 
     return isinstance(
         nw.from_native(given, allow_series=True, pass_through=True), nw.Series

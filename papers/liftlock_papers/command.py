@@ -22,7 +22,7 @@ from liftlock.report.format import counted
 if TYPE_CHECKING:
     from liftlock_papers import Figure, Result
 
-# The papers' code is imported where it is used: it needs the whole library.
+# What computes and draws is imported where it is used: `list` needs none of it.
 
 _LEFT_OUT = 2
 """The exit code if a data set could not be read, or nothing was run."""
@@ -35,10 +35,9 @@ _STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refut
     "papers",
     cls=InOrder,
     invoke_without_command=True,
-    short_help="Reproduce every figure of the papers, and compare.",
 )
 @click.pass_context
-def papers_group(context: click.Context) -> None:
+def papers_command(context: click.Context) -> None:
     """Compute the figures and tables of the five papers again, and say what agrees.
 
     \b
@@ -50,7 +49,7 @@ def papers_group(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@papers_group.command("list", short_help="List the figures.")
+@papers_command.command("list", short_help="List the figures.")
 @click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_command(data: Path | None, as_json: bool) -> int:
@@ -93,7 +92,7 @@ def list_command(data: Path | None, as_json: bool) -> int:
     return 0
 
 
-@papers_group.command("run", short_help="Compute, draw and compare figures.")
+@papers_command.command("run", short_help="Compute, draw and compare figures.")
 @click.argument("figures", nargs=-1, required=True, metavar="FIGURE...")
 @click.option(
     "--out",

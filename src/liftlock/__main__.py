@@ -1,4 +1,4 @@
-"""The `liftlock` script: outside the package, so that Ctrl-C is answered while it is imported."""
+"""The `liftlock` command, or `python -m liftlock`: Ctrl-C is answered while it is imported, too."""
 
 from __future__ import annotations
 
@@ -16,3 +16,7 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("liftlock: interrupted; nothing more is written\n")
         return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
