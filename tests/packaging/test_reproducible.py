@@ -46,10 +46,16 @@ def test_twice_the_same_bytes(built: dict[str, Path], tmp_path: Path) -> None:
     again = build(source, tmp_path / "again", umask=0o077, seed=1)
     for suffix, path in built.items():
         assert path.name == again[suffix].name
-        first, second = (
-            hashlib.sha256(file.read_bytes()).hexdigest() for file in (path, again[suffix])
-        )
-        assert first == second, suffix
+        assert digest(path) == digest(again[suffix]), suffix
+    (papers,) = build(ROOT / "papers", tmp_path / "papers", only="wheel").values()
+    (too,) = build(
+        source / "papers", tmp_path / "papers too", umask=0o077, seed=1, only="wheel"
+    ).values()
+    assert (papers.name, digest(papers)) == (too.name, digest(too))
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_the_archive_is_complete_and_of_no_machine(built: dict[str, Path]) -> None:
@@ -62,6 +68,8 @@ def test_the_archive_is_complete_and_of_no_machine(built: dict[str, Path]) -> No
         "LICENSE",
         "SECURITY.md",
         "Makefile",
+        "papers/LICENSE",
+        "papers/pyproject.toml",
         "requirements/runtime.txt",
         "src/liftlock/py.typed",
     ):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import venv
+import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -14,7 +15,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.packaging.distributions import ROOT, build, quiet_environment
+from tests.packaging.distributions import (
+    PAPERS,
+    ROOT,
+    build,
+    make_environment,
+    needed,
+    run_in,
+)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -22,51 +30,18 @@ BROUGHT = {"polars"}
 """What a caller's own object brings along: a frame of Polars is never made here."""
 
 
-def needed(requirements: list[str]) -> Iterator[str]:
-    """Yield the names of the packages that requirements lead to, on this machine."""
-    for requirement in map(Requirement, requirements):
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            assert not requirement.extras
-            yield canonicalize_name(requirement.name)
-            yield from needed(metadata.requires(requirement.name) or [])
-
-
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel, and with what its metadata lead to: nothing else."""
     folder = tmp_path_factory.mktemp("wheel")
-    wheel = build(ROOT, folder / "dist")[".whl"]
-    home = folder / "environment"
-    venv.create(home, with_pip=False, symlinks=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python")]
-    install = [*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run(install, env=quiet_environment(), check=True)
-    (packages,) = home.glob("lib/python*/site-packages")
-    (own,) = metadata.distributions(path=[str(packages)])
-    for name in set(needed(own.requires or [])):
-        for file in metadata.files(name) or ():
-            top = file.parts[0]
-            # Scripts lie outside, and what is compiled beside single modules is shared.
-            if top not in ("..", "__pycache__") and not (packages / top).exists():
-                (packages / top).symlink_to(str(metadata.distribution(name).locate_file(top)))
-    return home
+    wheel = build(ROOT, folder / "dist", only="wheel")[".whl"]
+    (own,) = metadata.distributions(path=[str(wheel)])
+    return make_environment(folder / "environment", [wheel], needed(own.requires or []))
 
 
 @pytest.fixture
 def run(environment: Path, tmp_path: Path) -> Run:
-    """Run a program of the environment, far from the source."""
-
-    def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(environment / "bin" / program), *arguments],
-            cwd=tmp_path,
-            env=quiet_environment() | {"HOME": str(tmp_path)},
-            text=True,
-            capture_output=True,
-            check=False,
-        )
-
-    return run
+    return partial(run_in, environment, tmp_path)
 
 
 def test_there_is_nothing_else(run: Run) -> None:
@@ -76,26 +51,29 @@ def test_there_is_nothing_else(run: Run) -> None:
     assert there == {line.split("==")[0] for line in locked if "==" in line} | {"liftlock"}
 
 
-def test_every_import_is_declared(environment: Path) -> None:
+@pytest.mark.parametrize("source", [ROOT, PAPERS], ids=["liftlock", "papers"])
+def test_every_import_is_declared(source: Path, tmp_path: Path) -> None:
     """Imports in functions count as well; what comes only with another package does not."""
-    (packages,) = environment.glob("lib/python*/site-packages")
-    (own,) = metadata.distributions(name="liftlock", path=[str(packages)])
+    wheel = build(source, tmp_path / "dist", only="wheel")[".whl"]
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    (own,) = metadata.distributions(path=[str(tmp_path / "unpacked")])
     wanted = [Requirement(text) for text in own.requires or []]
-    at_run_time = {canonicalize_name(r.name) for r in wanted if r.marker is None}
-    with_extra = {
+    declared = {
         canonicalize_name(r.name)
         for r in wanted
-        if any(r.marker and r.marker.evaluate({"extra": e}) for e in ("plot", "fit", "spark"))
+        if r.marker is None
+        or any(r.marker.evaluate({"extra": extra}) for extra in ("plot", "fit", "spark"))
     }
     found: dict[str, str] = {}
-    for file in own.files or ():
-        if file.suffix == ".py":
-            found |= dict.fromkeys(imported(packages / file), str(file))
-    assert {"numpy", "pyarrow", "pyspark"} <= found.keys()
+    for path in (tmp_path / "unpacked").rglob("*.py"):
+        found |= dict.fromkeys(imported(path), path.name)
+    assert {"numpy", "scipy"} <= found.keys()
+    assert ("liftlock_papers" in found) == (source == PAPERS)
     distributions = metadata.packages_distributions()
-    for name in found.keys() - sys.stdlib_module_names - {"liftlock", "liftlock_papers"}:
-        providers = {canonicalize_name(provider) for provider in distributions[name]}
-        assert providers & (at_run_time | with_extra | BROUGHT), f"{found[name]} imports {name}"
+    for name in found.keys() - sys.stdlib_module_names - {own.name.replace("-", "_")}:
+        providers = {canonicalize_name(provider) for provider in distributions.get(name, [name])}
+        assert providers & (declared | BROUGHT), f"{found[name]} imports {name}"
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -124,3 +102,26 @@ def test_the_command_designs_and_audits(run: Run, tmp_path: Path) -> None:
     for budget, status in (("1", 0), ("0.1", 1)):
         audited = run("liftlock", "audit", "channel.csv", *prior, "--check", f"lip={budget}")
         assert audited.returncode == status, audited.stderr
+
+
+def test_the_papers_are_a_distribution_of_their_own(
+    environment: Path, run: Run, tmp_path: Path
+) -> None:
+    alone = run("liftlock", "papers", "list")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    own = "liftlock: liftlock papers is a distribution of its own; pip install liftlock-papers\n"
+    assert alone.stderr == own
+    assert "papers" not in run("liftlock", "--help").stdout.partition("Commands:")[2]
+
+    wheel = build(PAPERS, tmp_path / "dist", only="wheel")[".whl"]
+    with zipfile.ZipFile(wheel) as archive:
+        (licence,) = [name for name in archive.namelist() if name.endswith("/LICENSE")]
+        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+        archive.extractall(tmp_path / "papers")
+    (first,) = environment.glob("lib/python*/site-packages")
+    code = f"import sys; sys.path.append({str(tmp_path / 'papers')!r})\n"
+    code += "from liftlock.cli import main\nsys.exit(main(sys.argv[1:]))"
+    there = run("python", "-c", code, "papers", "list")
+    assert there.returncode == 0, there.stderr
+    assert "002-fig4" in there.stdout
+    assert not list(first.glob("liftlock_papers*"))

@@ -283,3 +283,5 @@ def _check_report(report: Path | None) -> None:
         raise InputError(
             "a report is a page", value=report.name, remedy="let its name end in .html"
         )
+    if report is not None:
+        import liftlock.report.html  # noqa: F401 - what it needs is there before the work begins

@@ -58,8 +58,9 @@ def plain_number(number: float, _: object = None) -> str:
 @cache
 def _sheet() -> type[Figure]:
     """Return a figure that is drawn once: its layout needs no drawing before."""
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    with extra("plot"):
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     class Sheet(Figure):
         def draw(self, renderer: Any) -> None:

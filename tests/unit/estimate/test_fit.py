@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import chisquare, multinomial
@@ -33,6 +34,21 @@ def plain(counts: object) -> Aggregate:
     """Return an aggregate of a model that has no exact channel."""
     numbers = tuple(int(count) for count in np.asarray(counts))
     return Aggregate("", numbers, sum(numbers))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 51, 200, 1001])
+@pytest.mark.parametrize("share", [0.01, 0.5, 1.0, 1.3, 3.0, 20.0])
+def test_the_tail_of_chi_square(freedom: int, share: float) -> None:
+    statistic = freedom * share
+    truth = float(mpmath.gammainc(freedom / 2, statistic / 2, regularized=True))
+    found = fitting.chi_square_tail(statistic, freedom)
+    assert found == pytest.approx(truth, rel=1e-11, abs=1e-290)
+
+
+def test_the_tail_of_chi_square_at_its_ends() -> None:
+    ends = [fitting.chi_square_tail(s, f) for s, f in ((0.0, 3), (1.0, 0), (math.inf, 3))]
+    assert ends == [1.0, 1.0, 0.0]
+    assert math.isnan(fitting.chi_square_tail(math.nan, 2))
 
 
 def test_chi_square_where_reports_are_many() -> None:
