@@ -147,15 +147,21 @@ def test_the_message_names_what_the_extra_brings() -> None:
         assert set(libraries) == names(extras[name]), name
 
 
+def test_the_page_lists_the_extras() -> None:
+    page = (ROOT / "docs" / "howto" / "light-installation.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE))
+    _, extras = declared()
+    assert {name: set(listed.split(", ")) for name, listed in rows.items()} == {
+        name: names(extras[name]) for name in ("core", *EXTRAS)
+    }
+
+
 def test_what_is_installed_anyway_is_the_layers_of_the_main_job() -> None:
     needed, extras = declared()
     main = ("core", "compiled", "solver", "statistics", "tables", "report")
     assert needed == set().union(*(extras[name] for name in main))
-    _, *others = set(main), *(extras[name] for name in EXTRAS if name not in main)
-    bounds = {requirement for listed in others for requirement in listed}
-    for requirement in bounds:
-        name = names({requirement})
-        assert not name & names(needed) or requirement in needed, requirement
+    for requirement in set().union(*(extras[name] for name in EXTRAS)) - needed:
+        assert not names({requirement}) & names(needed), f"{requirement} has another bound"
 
 
 DOORS = {"tables": "pyarrow", "spark": "pyarrow pyspark", "_solver/kernels": "numba"}
