@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class CellError(InputError):
 
 
 class MissingLibrary(InputError, ImportError):
-    """A library that this needs is not installed; ``extra`` names what brings it.
+    """Libraries that this needs are not installed; ``extra`` names what brings them.
 
     >>> print(MissingLibrary("plot"))
     pictures need matplotlib; pip install 'liftlock[plot]'
@@ -118,7 +119,8 @@ class MissingLibrary(InputError, ImportError):
 
     def __init__(self, extra: str) -> None:
         self.extra = extra
-        what, *libraries = EXTRAS[extra]
+        what, *every = EXTRAS[extra]
+        libraries = [name for name in every if find_spec(_MODULES.get(name, name)) is None] or every
         self.name = " and ".join(filter(None, (", ".join(libraries[:-1]), libraries[-1])))
         super().__init__(f"{what} {self.name}", remedy=f"pip install 'liftlock[{extra}]'")
 
@@ -136,6 +138,10 @@ EXTRAS = {
 """What needs which libraries, by the extra of pyproject.toml that brings them."""
 
 
+_MODULES = {"scikit-learn": "sklearn"}
+"""Libraries that are imported by another name."""
+
+
 @contextmanager
 def extra(name: str) -> Iterator[None]:
     """Answer for a library of an extra that cannot be found, where it is imported.
@@ -148,8 +154,8 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0].replace("sklearn", "scikit-learn")
-        if library in EXTRAS[name]:
+        missing = (error.name or "").partition(".")[0]
+        if missing in {_MODULES.get(library, library) for library in EXTRAS[name][1:]}:
             raise MissingLibrary(name) from None
         raise
 

@@ -56,7 +56,7 @@ def show_rooms() -> None:
 
 
 def processor_time(code: str) -> float:
-    """Return the seconds of processor time that a new Python takes for some code, of 5 the least."""
+    """Return the least processor time, in seconds, of five new Pythons that run some code."""
 
     def once() -> float:
         before = os.times()
