@@ -634,5 +634,5 @@ def test_without_pyspark() -> None:
     with mock.patch.dict(sys.modules, {"pyspark": None}):
         for name in [name for name in sys.modules if name.startswith("liftlock.spark")]:
             del sys.modules[name]
-        with pytest.raises(InputError, match=r"'pyspark'; pip install 'liftlock\[spark\]'"):
+        with pytest.raises(InputError, match=r"needs pyspark; pip install 'liftlock\[spark\]'"):
             __import__("liftlock.spark")
