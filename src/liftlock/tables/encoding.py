@@ -70,7 +70,7 @@ class EncodedColumns:
             raise NotDefined(
                 "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "each row needs a prior of its own: use liftlock protect --local-priors, or in "
+                "each row needs a prior of its own: use liftlock release --local-priors, or in "
                 "Python mechanism.release(values, priors)",
             )
         if self._combinations > MOST_COMBINATIONS:
@@ -109,6 +109,17 @@ class EncodedColumns:
         return cls(mechanism, unseen, (own if columns is None else columns,))
 
     # --- what is said about the columns ----------------------------------------------------------
+
+    @property
+    def needs(self) -> tuple[Any, ...]:
+        """The columns that are read: those that are replaced."""
+        return self.names
+
+    @property
+    def hides(self) -> tuple[Any, ...]:
+        """The columns that do not belong beside what is released: the secret, if it is one."""
+        secret = self.codes[0].secret
+        return () if secret is None else (secret,)
 
     @property
     def group(self) -> GroupEncoding | None:
@@ -171,7 +182,7 @@ class EncodedColumns:
 
     def inputs(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
         """Return the input of each row, or `KEPT`; the first that is not usable is named."""
-        self._refuse_profiles()
+        self._check_profiles()
         parts = [read.codes(cells) for read, cells in zip(self._cells, columns, strict=True)]
         if self.group is None:
             return parts[0]
@@ -199,7 +210,7 @@ class EncodedColumns:
 
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the types of the columns once they are released: as before where outputs fit."""
-        self._refuse_profiles()
+        self._check_profiles()
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
             return [packed_type(channel)]
@@ -235,12 +246,14 @@ class EncodedColumns:
         outputs, kept = self.drawn(columns)
         return self.decoded(outputs, [cells.type for cells in columns], kept)
 
-    def _refuse_profiles(self) -> None:
+    def _check_profiles(self) -> None:
+        """Refuse profiles, which `liftlock.tables.profiles` knows how to look at."""
         if isinstance(self.mechanism.context, ProfileGraph):
             raise NotDefined(
-                "releasing a column",
+                "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "it needs the profile of each row: use liftlock profiles release",
+                "the profile of each row matters: use liftlock release --profile-column, or in "
+                "Python liftlock.tables.release(frame, mechanism, column, profiles=...)",
             )
 
     # --- from reports to counts -----------------------------------------------------------------

@@ -278,8 +278,8 @@ def test_noise_has_the_law_of_the_table() -> None:
 def test_profiles_are_counted_and_not_released() -> None:
     made = design(ProfileGraph.bernoulli(["0.2", "0.4"]), ProfilePrivacy("1"))
     column = EncodedColumns(made)
-    with pytest.raises(NotDefined, match="liftlock profiles release"):
+    with pytest.raises(NotDefined, match="liftlock release --profile-column"):
         column.released([pa.array([0, 1])])[0]
-    with pytest.raises(NotDefined, match="liftlock profiles release"):
+    with pytest.raises(NotDefined, match="liftlock release --profile-column"):
         column.released_types([pa.int64()])[0]
     assert sum(column.counted([pa.array([0, 1, 1])]).counts) == 3
