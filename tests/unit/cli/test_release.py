@@ -18,7 +18,7 @@ from liftlock import LIP, Mechanism, PerUserPriors, Prior, design
 from liftlock.contexts.columns import ColumnEncoding
 from liftlock.forms import UserChannel
 from liftlock.mechanism import lock_users
-from liftlock.sampling.per_user import user_posteriors
+from liftlock.sampling import user_posteriors
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
