@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding
+from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding, TableEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError
@@ -348,7 +348,8 @@ def _constant(
         unseen=policy.unseen,
     )
     made = lock(Draft.of([label], [label], [[1.0]]), notion, context)
-    return replace(made, column=code), (f"{name!r} has one value, which tells nothing",)
+    made = replace(made, encoding=TableEncoding((code,)))
+    return made, (f"{name!r} has one value, which tells nothing",)
 
 
 # --- arrays -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from liftlock.cli._options import (
     SafeTableOptions,
     TableOptions,
     check_outputs,
+    column_of,
     option_group,
 )
 from liftlock.cli._whose import WhoseOptions, notes_of_profiles, profile_release_data
@@ -80,13 +81,7 @@ def release_command(
     book = ledger.read()
     output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
-    chosen = column or (made.column.name if made.column is not None else "")
-    if not chosen and made.group is None:
-        raise click.UsageError("which column is to be replaced? give --column")
-    if column is not None and made.group is not None:
-        raise click.UsageError(
-            f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
-        )
+    chosen = column_of(made, column, "which column is to be replaced?")
     source = reading.open(table, note)
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, change_of
@@ -97,7 +92,7 @@ def release_command(
     book.check(source)
     check_output(source, output, force=force)
     replaced = output.exists()
-    worker = whose.worker(made, chosen or None, unseen, source)
+    worker = whose.worker(made, chosen, unseen, source)
     work = ColumnRelease(worker, source)
     keep = whose.kept(keep)
     dropped = left_out(source, work, drop, keep, note)

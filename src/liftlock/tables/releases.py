@@ -173,7 +173,7 @@ def release_frame(
     """
     work = column_worker(mechanism, column, unseen, profiles, impossible)
     opened = OpenedFrame.of(frame)
-    check_secret_gone(mechanism.group or mechanism.column, opened.columns, keep)
+    check_secret_gone(mechanism.encoding, opened.columns, keep)
     cells = [opened.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Mechanism, PerUserPriors, Prior, design
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.forms import UserChannel
 from liftlock.mechanism import lock_users
 from liftlock.sampling import user_posteriors
@@ -34,7 +34,7 @@ def mechanism(**rules: Any) -> Mechanism:
         made.certificate,
         made.context,
         made.origin,
-        column=ColumnEncoding("x", **rules),
+        encoding=TableEncoding((ColumnEncoding("x", **rules),)),
     )
 
 

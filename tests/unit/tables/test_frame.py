@@ -30,7 +30,7 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, InputError
 from liftlock.tables.releases import aggregate_frame, release_frame
 
@@ -42,11 +42,12 @@ def turned(labels: list[Any], column: ColumnEncoding | None = None) -> Mechanism
 
     A secret that is independent of the value is safe whatever is released.
     """
+    rules = None if column is None else TableEncoding((column,))
     moved = np.roll(np.eye(len(labels)), 1, axis=1)
     joint = Joint.from_rows(
         Prior.uniform(["s", "t"]).alphabet, Prior.uniform(labels).alphabet, [[1] * len(labels)] * 2
     )
-    return replace(lock(Draft.of(labels, labels, moved), LIP("0.1"), joint), column=column)
+    return replace(lock(Draft.of(labels, labels, moved), LIP("0.1"), joint), encoding=rules)
 
 
 def following(labels: list[Any]) -> dict[Any, Any]:
@@ -330,10 +331,10 @@ def test_the_column_of_the_mechanism() -> None:
 def test_columns_that_are_one_value(make: Any) -> None:
     jobs, towns = ["clerk", "cook"], [1, 2]
     pairs = [("clerk", 1), ("clerk", 2), ("cook", 1)]
-    group = GroupEncoding(
+    group = TableEncoding(
         (ColumnEncoding("job"), ColumnEncoding("town")), (Alphabet.of(jobs), Alphabet.of(towns))
     )
-    made = replace(turned(pairs), group=group)
+    made = replace(turned(pairs), encoding=group)
     cells = {"job": ["cook", "clerk", "clerk"], "age": [1.5, 2.5, 3.5], "town": [1, 2, 1]}
     frame = make(cells)
     safe = release_frame(frame, made)
