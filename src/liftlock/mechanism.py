@@ -21,7 +21,7 @@ from liftlock.contexts import (
     context_from_data,
     representative,
 )
-from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
+from liftlock.contexts.columns import TableEncoding
 from liftlock.contexts.per_user import read_alphabet, read_limits
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
@@ -111,10 +111,8 @@ class Mechanism(Stored):
     certificate: Certificate
     context: Context
     origin: Provenance | None = None
-    column: ColumnEncoding | None = None
-    """The rules by which the cells of a column become inputs, if it was made for a column."""
-    group: GroupEncoding | None = None
-    """The same for several columns that are one input together."""
+    encoding: TableEncoding | None = None
+    """The rules by which cells become inputs, if it was made for a column, or several as one."""
 
     def __post_init__(self) -> None:
         if not self.certificate.holds:
@@ -572,10 +570,8 @@ class Mechanism(Stored):
         }
         if self.origin is not None:
             data["origin"] = self.origin.to_data()
-        if self.column is not None:
-            data["column"] = self.column.to_data()
-        if self.group is not None:
-            data["group"] = self.group.to_data()
+        if self.encoding is not None:
+            data |= self.encoding.to_data()
         return data
 
     def to_json(self) -> str:
@@ -610,10 +606,7 @@ class Mechanism(Stored):
         notion = make_notion(str(stored.get("notion")), budgets)
         told = data.get("origin")
         origin = None if told is None else Provenance.from_data(told)
-        rules = data.get("column")
-        column = None if rules is None else ColumnEncoding.from_data(rules)
-        several = data.get("group")
-        group = None if several is None else GroupEncoding.from_data(several)
+        encoding = TableEncoding.from_data(data)
         if not isinstance(channel, Table | SupportChannel | UserChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
@@ -628,7 +621,7 @@ class Mechanism(Stored):
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
         made = cls.proved(channel, notion, context, origin, impossible=impossible)
         check_stored(stored, made.certificate)
-        return replace(made, column=column, group=group)
+        return replace(made, encoding=encoding)
 
 
 def lock_users(

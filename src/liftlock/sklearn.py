@@ -23,7 +23,7 @@ with extra("fit"):
 
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding
+from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding, TableEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.exact.integers import Floats
@@ -351,7 +351,8 @@ def _constant(
         unseen=policy.unseen,
     )
     made = lock(Draft.of([label], [label], [[1.0]]), notion, context)
-    return replace(made, column=code), (f"{name!r} has one value, which tells nothing",)
+    made = replace(made, encoding=TableEncoding((code,)))
+    return made, (f"{name!r} has one value, which tells nothing",)
 
 
 # --- arrays -------------------------------------------------------------------------------------

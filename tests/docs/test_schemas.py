@@ -279,7 +279,7 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     asked = {
         "profile-design": ["design", *files, *quick],
         "profile-audit": ["audit", str(made), "--check", "profile=0.3"],
-        "profile-release": ["profiles", "release", str(made), *table, *kept],
+        "profile-release": ["release", str(made), *table, *kept],
         "composition": ["profiles", "compose", str(made), str(made), "--of", "profiles"],
         "profile-curve": ["profiles", "curve", *files, "--epsilons", "1", "--methods", "cluster"],
     }

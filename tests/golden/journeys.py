@@ -72,7 +72,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "--utility hamming --no-comparison",
         "profiles-audit": "audit made.json --check profile=1",
         "profiles-audit-matrix": f"audit matrix.csv {CHAIN}",
-        "profiles-release": "profiles release made.json observations.csv --column level "
+        "profiles-release": "release made.json observations.csv --column level "
         "--profile-column user -o safe.csv --ledger ledger.json --id id",
         "profiles-compose": "profiles compose made.json made.json --of samples",
         "profiles-curve": f"profiles curve {CHAIN} --epsilons 0.5,1",

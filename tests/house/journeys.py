@@ -38,6 +38,12 @@ def journeys() -> Iterator[tuple[str, Callable[[], Any]]]:
             "--report report.html --force"
         ),
     )
+    yield (
+        "protect",
+        _command(
+            "protect people.csv --column job --secret religion --epsilon 0.5 -o safe.csv --force"
+        ),
+    )
     yield "design", lambda: ll.design(prior, ll.LIP("1"), utility="histogram")
     yield "release", lambda: mechanism.release(["none", "flu", "cold"])
     yield "audit --check", _command("audit channel.csv --prior prior.csv --check lip=2")

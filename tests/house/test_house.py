@@ -13,6 +13,12 @@ def test_rooms_hold_all_files() -> None:
     assert "errors" in layers()
 
 
+def test_one_reader_of_small_csv_files() -> None:
+    """Tables of any size are found in their bytes; whatever else is CSV goes through one reader."""
+    reading = [name for name, path in modules().items() if "csv.reader" in path.read_text("utf-8")]
+    assert reading == ["files/sheet"]
+
+
 def test_type_tests_are_counted() -> None:
     source = """
 if isinstance(notion, LIP | notions.ALIP) or isinstance(x, (int, LDP)) or isinstance(x, int):

@@ -125,9 +125,9 @@ def test_numbers_are_cut_into_cells() -> None:
     assert note.startswith("no domain: ")
     whole = PrivateColumn(domain={"age": (0, 100)}, cells=12, secret="y")
     whole.fit(pd.DataFrame({"age": ages[:, 0].astype(int)}), ages[:, 0] > 40)
-    code = whole.mechanisms_[0].column
-    assert code is not None
-    assert len(code.cells) == 12
+    rules = whole.mechanisms_[0].encoding
+    assert rules is not None
+    assert len(rules.columns[0].cells) == 12
     assert whole.transform(pd.DataFrame({"age": [3, 99]}))["age"].dtype == np.float64
 
 

@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, FileError, InputError, LabelError
 from liftlock.spark import once, refusals, releasing
 from liftlock.tables.encoding import EncodedColumns
@@ -446,7 +446,7 @@ def everything_else_stays(here: Here) -> None:
 def with_code(mechanism: ll.Mechanism, code: ColumnEncoding) -> ll.Mechanism:
     from dataclasses import replace
 
-    return replace(mechanism, column=code)
+    return replace(mechanism, encoding=TableEncoding((code,)))
 
 
 # --- counting -----------------------------------------------------------------------------------
@@ -539,7 +539,7 @@ def a_secret_is_protected(here: Here) -> None:
     (group,) = pair.protection.columns
     both, made = pair.frame, group.mechanism
     assert isinstance(made, ll.Mechanism)
-    assert made.group is not None
+    assert made.encoding is not None
     pairs = Counter((row["job"] or "(missing)", row["city"]) for row in both.collect())
     assert {label: count for label, count in group.counts.items() if count} == pairs
     assert both.columns == ["id", "job", "city"]

@@ -14,6 +14,7 @@ from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import read_name
 from liftlock.cli._console import Notes
 from liftlock.cli._options import FILE, OptionGroup, option
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
@@ -121,8 +122,16 @@ class LedgerRecord:
                     value=error.value,
                     remedy="nothing was released; remove the last entry of the ledger to try again",
                 ) from None
-        numbers = ", ".join(str(number + 1) for number in range(len(book), len(fresh)))
-        note(f"release {numbers} recorded in {self.path}: it counts now, whatever becomes of it")
+        new = fresh.entries[len(book) :]
+        if (
+            any(isinstance(made.context, ProfileGraph) for made in released.values())
+            and not self.who
+        ):
+            observed = sum(len(entry.people) for entry in new)
+            note(f"{observed:,} observation{'s' * (observed != 1)} recorded in {self.path}")
+        else:
+            told = ", ".join(str(entry.number) for entry in new)
+            note(f"release {told} recorded in {self.path}: it counts now, whatever becomes of it")
         if self.limit is not None:
             note(f"the limit {self.limit} is kept")
 

@@ -25,6 +25,7 @@ from liftlock.designs.goal import usual_utility
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import Note, read_loss
+from liftlock.mechanism import Mechanism
 from liftlock.notions.approximate import FORMS
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
@@ -360,6 +361,23 @@ class TableOptions(OptionGroup):
         names = None if self.names is None else [name.strip() for name in self.names.split(",")]
         mark = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         return open_table(path, note=note, delimiter=mark, names=names)
+
+
+def column_of(made: Mechanism, given: str | None, which: str) -> str | None:
+    """Return the column of a mechanism: the one given, or its own; None if it is for several.
+
+    `which` is what is asked if there is none.
+    """
+    names = ("",) if made.encoding is None else made.encoding.names
+    if len(names) > 1:
+        if given is not None:
+            raise click.UsageError(
+                f"the mechanism is for {' and '.join(names)} together: leave out --column"
+            )
+        return None
+    if not (given or names[0]):
+        raise click.UsageError(f"{which} give --column")
+    return given or names[0]
 
 
 # --- limits of a search ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import click
 
 from liftlock.alphabet import Alphabet
 from liftlock.cli._console import Notes, ProgressBar
-from liftlock.cli._options import FILE, OptionGroup, TableOptions, nested, option
+from liftlock.cli._options import FILE, OptionGroup, TableOptions, column_of, nested, option
 from liftlock.contexts import PerUserPriors
 from liftlock.contexts.columns import CellReader, ColumnEncoding
 from liftlock.errors import FileError, InputError
@@ -128,16 +128,7 @@ class ReportOptions(OptionGroup):
         shown: ProgressBar,
     ) -> Aggregate | PerUserAggregate:
         """Count the reports of a table."""
-        column = self.column
-        if column is None and made.column is not None:
-            column = made.column.name
-        if made.group is not None and column is not None:
-            raise click.UsageError(
-                f"the mechanism is for {' and '.join(made.group.names)} together: leave out "
-                "--column"
-            )
-        if not column and made.group is None:
-            raise click.UsageError(f"which column of {path} holds the reports? give --column")
+        column = column_of(made, self.column, f"which column of {path} holds the reports?")
         if made.per_user:
             counting = self._of_users(made, str(column), asked, note)
         else:

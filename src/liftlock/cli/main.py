@@ -40,7 +40,7 @@ COMMANDS = {
     "account": "Say what several releases have leaked together.",
     "audit": "Measure every privacy notion of a channel, exactly.",
     "lock": "Turn a matrix into a certified mechanism file.",
-    "profiles": "Hide which profile data comes from: examples, releases.",
+    "profiles": "Graphs of profiles: examples, compositions, curves.",
     "probe": "Test a claim on recorded pairs of inputs and outputs.",
     "relations": "Say what a guarantee proves in every other notion.",
     "notions": "List every privacy notion and how to write it.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from liftlock.accounting.ledger import OBSERVATION
 from liftlock.cli._console import Notes, passing, show, show_json
 from liftlock.cli._ledger import LedgerOptions
 from liftlock.cli._options import (
@@ -16,9 +17,11 @@ from liftlock.cli._options import (
     SafeTableOptions,
     TableOptions,
     check_outputs,
+    column_of,
     option_group,
 )
-from liftlock.contexts.columns import UNSEEN, ColumnEncoding, GroupEncoding
+from liftlock.cli._whose import WhoseOptions, notes_of_profiles, profile_release_data
+from liftlock.contexts.columns import UNSEEN
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     type=click.Choice(UNSEEN),
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
+@option_group("whose", WhoseOptions)
 @option_group("reading", TableOptions)
 @option_group("ledger", LedgerOptions)
 @option_group("safe", SafeTableOptions)
@@ -54,6 +58,7 @@ def release_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     unseen: str | None,
+    whose: WhoseOptions,
     reading: TableOptions,
     ledger: LedgerOptions,
     safe: SafeTableOptions,
@@ -63,25 +68,22 @@ def release_command(
     The mechanism is proved again first. The secret that it hides is left out; order and all other
     columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
     output appears under its name only once it is whole. Each run is another release of the same
-    people: with --ledger it is recorded before that, and refused beyond a --limit.
+    people: with --ledger it is recorded before that, and refused beyond a --limit. Of profiles each
+    row is an observation, and with --ledger none can be released twice.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet
     liftlock release flu.json answers.csv --column answer -o private.csv
+    liftlock release usage.json table.csv --column usage \\
+        --profile-column user -o safe.csv
     """
     note = Notes()
     book = ledger.read()
     output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
-    chosen = column or (made.column.name if made.column is not None else "")
-    if not chosen and made.group is None:
-        raise click.UsageError("which column is to be replaced? give --column")
-    if column is not None and made.group is not None:
-        raise click.UsageError(
-            f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
-        )
+    chosen = column_of(made, column, "which column is to be replaced?")
     source = reading.open(table, note)
-    from liftlock.tables.encoding import EncodedColumns
+    from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, change_of
     from liftlock.tables.stream import check_output, rewrite
 
@@ -90,14 +92,24 @@ def release_command(
     book.check(source)
     check_output(source, output, force=force)
     replaced = output.exists()
-    work = ColumnRelease(EncodedColumns.of(made, chosen or None, unseen), source)
-    dropped = left_out(source, work, made.group or made.column, drop, keep, note)
+    worker = whose.worker(made, chosen, unseen, source)
+    work = ColumnRelease(worker, source)
+    keep = whose.kept(keep)
+    dropped = left_out(source, work, drop, keep, note)
+    by_profile = worker if isinstance(worker, ProfileColumn) else None
+    told = by_profile is not None and whose.check_hidden(source, by_profile, dropped, keep)
     change = change_of(source, [work], dropped)
-    item = {" + ".join(work.columns): made}
-    with book.recording(source, item, note) as record, passing("releasing", source.unit) as shown:
+    about = " + ".join(work.columns) if by_profile is None else OBSERVATION
+    with (
+        book.recording(source, {about: made}, note) as record,
+        passing("releasing", source.unit) as shown,
+    ):
         rows = rewrite(
             source, output, change, watch=shown, force=force, note=note, before_naming=record
         )
+        if by_profile is not None:
+            for text in notes_of_profiles(by_profile, rows, told=told):
+                note(text)
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
@@ -106,12 +118,15 @@ def release_command(
             "(liftlock account)"
         )
     note(f"written to {output}")
-    if safe.as_json:
+    if not safe.as_json:
+        names_of = ", ".join(shown_label(name) for name in work.columns)
+        one = "release" if by_profile is None else "observation"
+        show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} replaced by what was released")
+        show(f"guarantee for one {one}: {made.certificate.guarantee}")
+    elif by_profile is None:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:
-        names_of = ", ".join(shown_label(name) for name in work.columns)
-        show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} replaced by what was released")
-        show(f"guarantee for one release: {made.certificate.guarantee}")
+        show_json(profile_release_data(by_profile, rows, str(output), note.texts))
     note.show()
     return 0
 
@@ -119,25 +134,33 @@ def release_command(
 def left_out(
     source: TableFile,
     work: ColumnRelease,
-    rules: ColumnEncoding | GroupEncoding | None,
     drop: Sequence[str],
     keep: Sequence[str],
     note: Notes,
 ) -> tuple[str, ...]:
     """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
+    from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.protect.inspect import inspect_other_columns
 
-    for name in (*work.columns, *drop, *keep):
+    for name in (*work.needs, *drop, *keep):
         source.type_of(name)
-    dropped = list(drop)
-    secret = None if rules is None else rules.secret
-    if secret in source.columns and secret not in (*drop, *keep, *work.columns):
-        dropped.append(str(secret))
-        note(f"{secret!r} is left out: it is the secret (--keep would keep it)")
+    known = (*drop, *keep, *work.columns)
+    hidden = [name for name in work.worker.hides if name in source.columns and name not in known]
+    dropped = (*drop, *hidden)
+    secrets: Sequence[str] = ()
+    if isinstance(work.worker, ProfileColumn):
+        secrets = hidden
+    elif hidden and work.worker.mechanism.per_user:
+        note(
+            f"{', '.join(map(repr, hidden))}: left out, since what a model believes of a person "
+            "tells of that person (--keep would keep it); estimates need them"
+        )
+    elif hidden:
+        note(f"{hidden[0]!r} is left out: it is the secret (--keep would keep it)")
     kept = [name for name in source.columns if name not in dropped]
     if set(kept) - set(work.columns):
-        inspect_other_columns(source, kept, [], work.columns, allowed=keep)
-    return tuple(dropped)
+        inspect_other_columns(source, kept, secrets, work.columns, allowed=keep)
+    return dropped
 
 
 def _data(

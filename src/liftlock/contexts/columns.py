@@ -161,33 +161,51 @@ def texts_of(cell: object) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class GroupEncoding:
-    """Columns that are protected as one value: an input is a tuple, with a part for each column.
+class TableEncoding:
+    """The rules of all columns that a mechanism releases: one, or several as one value.
+
+    Of one column the cells become the inputs themselves. Of several an input is a tuple, with a
+    part for each column.
 
     >>> jobs, towns = ColumnEncoding("job"), ColumnEncoding("town")
-    >>> group = GroupEncoding(
+    >>> both = TableEncoding(
     ...     (jobs, towns), (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"]))
     ... )
-    >>> GroupEncoding.from_data(group.to_data()) == group
+    >>> all(
+    ...     TableEncoding.from_data(each.to_data()) == each
+    ...     for each in (both, TableEncoding((jobs,)))
+    ... )
     True
     """
 
     columns: tuple[ColumnEncoding, ...]
-    parts: tuple[Alphabet, ...]
-    """The inputs that the cells of each column become."""
+    parts: tuple[Alphabet, ...] = ()
+    """Of several columns: the inputs that the cells of each become."""
     points: tuple[tuple[float, ...], ...] = ()
     """For each column: the number that each of its cells is written as, if it has cells."""
     merged: tuple[tuple[tuple[Label, ...], tuple[Label, ...]], ...] = ()
     """Combinations that were too rare for an input of their own, and what they become."""
 
     def __post_init__(self) -> None:
-        if len(self.columns) < 2 or len(self.columns) != len(self.parts):
-            raise InputError("a group is of two columns or more", value=len(self.columns))
+        if self.alone is not None:
+            if self.parts or self.points or self.merged:
+                raise InputError("combinations are of two columns or more", value=self.alone.name)
+            return
+        if not self.columns or len(self.columns) != len(self.parts):
+            raise InputError(
+                "not as many parts of an input as columns",
+                value=f"{len(self.parts)} for {len(self.columns)}",
+            )
         if any(code.keeps_missing for code in self.columns):
             raise InputError("missing cells of a group are inputs like others")
         numbers = self.points or ((),) * len(self.columns)
         if [len(each) for each in numbers] != [len(code.cells) for code in self.columns]:
             raise InputError("not as many numbers as cells of numbers")
+
+    @property
+    def alone(self) -> ColumnEncoding | None:
+        """The rules of the only column; None if there are several."""
+        return self.columns[0] if len(self.columns) == 1 else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -206,23 +224,33 @@ class GroupEncoding:
         return [code.cell_of(numbers.get(label, label)) for label in self.parts[place].labels]
 
     def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the JSON form, a part of that of a mechanism."""
+        if self.alone is not None:
+            return {"column": self.alone.to_data()}
         columns = []
         for place, (code, part) in enumerate(zip(self.columns, self.parts, strict=True)):
             data = code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
             if code.cells:
                 data["points"] = list(self.points[place])
             columns.append(data)
-        if not self.merged:
-            return {"columns": columns}
-        return {"columns": columns, "merged": [label_to_json(pair) for pair in self.merged]}
+        group: dict[str, Any] = {"columns": columns}
+        if self.merged:
+            group["merged"] = [label_to_json(pair) for pair in self.merged]
+        return {"group": group}
 
     @classmethod
-    def from_data(cls, data: Any) -> GroupEncoding:
-        """Read the JSON form."""
-        listed = data.get("columns") if isinstance(data, Mapping) else None
+    def from_data(cls, data: Mapping[str, Any]) -> TableEncoding | None:
+        """Read the JSON form; None if a mechanism was made for no column."""
+        one, several = data.get("column"), data.get("group")
+        if several is None:
+            return None if one is None else cls((ColumnEncoding.from_data(one),))
+        if one is not None:
+            raise FileError("the rules of one column and of several", value=one)
+        listed = several.get("columns") if isinstance(several, Mapping) else None
         if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):
-            raise FileError("the rules of a group are not a list of columns", value=data)
+            raise FileError("the rules of a group are not a list of columns", value=several)
+        if len(listed) < 2:
+            raise FileError("a group is of two columns or more", value=len(listed))
         columns, parts, points = [], [], []
         for each in listed:
             rules = dict(each)
@@ -230,7 +258,7 @@ class GroupEncoding:
             points.append(tuple(float(point) for point in rules.pop("points", [])))
             columns.append(ColumnEncoding.from_data(rules))
         merged = tuple(
-            (_combination(one), _combination(other)) for one, other in data.get("merged", [])
+            (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
         return cls(tuple(columns), tuple(parts), tuple(points) if any(points) else (), merged)
 
@@ -240,9 +268,7 @@ def _combination(data: Any) -> tuple[Label, ...]:
 
 
 def check_secret_gone(
-    rules: ColumnEncoding | GroupEncoding | None,
-    columns: Collection[object],
-    keep: Collection[object] = (),
+    rules: TableEncoding | None, columns: Collection[object], keep: Collection[object] = ()
 ) -> None:
     """Refuse to leave the secret of a mechanism beside what it releases."""
     secret = None if rules is None else rules.secret
@@ -253,8 +279,8 @@ def check_secret_gone(
         )
 
 
-PLAIN = ColumnEncoding()
-"""Every cell is an input, and nothing else is accepted."""
+PLAIN = TableEncoding((ColumnEncoding(),))
+"""Every cell of a column is an input, and nothing else is accepted."""
 
 
 @dataclass(frozen=True)

@@ -249,6 +249,19 @@ def read_sheet(path: Path, text: str | None = None, *, any_mark: bool = False) -
     return head
 
 
+def split_row(text: str, mark: str = ",") -> list[str]:
+    """Return the cells of the first row of a text, without blanks around them.
+
+    >>> split_row('job, "pay, in EUR"\\n')
+    ['job', '"pay', 'in EUR"']
+    >>> split_row('job,"pay, in EUR"\\n')
+    ['job', 'pay, in EUR']
+    """
+    return [
+        cell.strip() for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+    ]
+
+
 def mark_of(text: str) -> str:
     """Return what separates the cells of a table: a comma, unless the header has none of them."""
     header = next((line for line in text.splitlines() if line.strip()), "")
@@ -366,14 +379,12 @@ def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
 # --- one row for each person, report or observation -----------------------------------------------
 
 
-def open_records(
-    path: Path, note: Note = silent, text: str | None = None
-) -> tuple[Sheet, Iterator[Row]]:
+def open_records(path: Path, note: Note = silent) -> tuple[Sheet, Iterator[Row]]:
     """Give the header of a table and its rows, one for each person, report or observation.
 
     Cells may be separated by semicolons or tabs throughout, and `note` is told.
     """
-    text = read_text(path) if text is None else text
+    text = read_text(path)
     if is_json(path, text):
         raise FileError(
             "JSON is not a table with columns", where=str(path), remedy="give a CSV with a header"
@@ -386,11 +397,9 @@ def open_records(
     return head, lines
 
 
-def read_records(
-    path: Path, note: Note = silent, text: str | None = None, each: str = "observation"
-) -> Sheet:
+def read_records(path: Path, note: Note = silent, each: str = "observation") -> Sheet:
     """Read such a table as a whole."""
-    head, lines = open_records(path, note, text)
+    head, lines = open_records(path, note)
     rows = list(lines)
     if not rows:
         raise head.no_rows(f"one {each} each")

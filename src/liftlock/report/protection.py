@@ -53,8 +53,8 @@ def protection_report(protection: Protection) -> RenderableType:
 def named(column: ProtectedColumn) -> str:
     """Name a column, or several that are one value."""
     made = column.mechanism
-    if made.group is not None:
-        return " + ".join(shown(name) for name in made.group.names)
+    if made.encoding is not None and made.encoding.alone is None:
+        return " + ".join(shown(name) for name in made.encoding.names)
     return shown(column.name)
 
 
@@ -68,7 +68,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         parts.append(Text(f"{made.channel}; a value of probability 0 is refused"))
         parts.append(certificate_lines(made.certificate))
         return parts
-    if made.column is not None and made.column.keeps_missing:
+    if made.encoding is not None and made.encoding.columns[0].keeps_missing:
         parts.append(Text("among those who have a value: who has none can be seen"))
     parts.append(certificate_lines(made.certificate))
     origin = made.origin

@@ -48,11 +48,30 @@ def profile_rows(
             f"{len(whose)} profiles for {len(codes)} values",
             remedy="give one profile for each value, or one for all",
         )
-    pairs = whose * len(graph.inputs) + codes
-    _refuse(graph, pairs, unprotected)
-    wanted = graph.pairs if uses else graph.inputs
+    _refuse(graph, whose * len(graph.inputs) + codes, unprotected)
+    return coded_rows(channel, graph, codes, whose)
+
+
+def coded_rows(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    codes: npt.NDArray[Any],
+    whose: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[np.intp]:
+    """Return the row of each value under its profile, both as positions in the graph.
+
+    >>> from liftlock.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    >>> channel = Channel.identity(graph.pairs.labels)
+    >>> coded_rows(channel, graph, np.array([0, 1]), np.array([1, 0])).tolist()
+    [2, 1]
+    """
+    wanted, places = graph.inputs, codes
+    if graph.uses_profile(channel.inputs):
+        assert whose is not None  # `profile_rows` and `ProfileColumn` refuse it with a remedy
+        wanted, places = graph.pairs, whose * len(graph.inputs) + codes
     order = wanted.order_of(channel.inputs, whose="the graph", other_name="the mechanism")
-    rows: npt.NDArray[np.intp] = order[pairs if uses else codes]
+    rows: npt.NDArray[np.intp] = order[places]
     return rows
 
 

@@ -54,7 +54,7 @@ def release(
     refused, unless it is in `keep`.
     """
     worker = EncodedColumns.of(mechanism, column, unseen)
-    check_secret_gone(mechanism.group or mechanism.column, df.columns, keep)
+    check_secret_gone(mechanism.encoding, df.columns, keep)
     return release_columns(df, [worker], path=path)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import ProfileGraph
-from liftlock.contexts.columns import KEPT, PLAIN, ColumnEncoding, GroupEncoding
+from liftlock.contexts.columns import KEPT, PLAIN, ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.weights import numbers_each
@@ -70,7 +70,7 @@ class EncodedColumns:
             raise NotDefined(
                 "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "each row needs a prior of its own: use liftlock protect --local-priors, or in "
+                "each row needs a prior of its own: use liftlock release --local-priors, or in "
                 "Python mechanism.release(values, priors)",
             )
         if self._combinations > MOST_COMBINATIONS:
@@ -91,34 +91,49 @@ class EncodedColumns:
                 value=type(mechanism).__name__,
                 remedy="give one that design(...), lock(...) or Mechanism.load(...) made",
             )
-        group = mechanism.group
-        if group is not None:
-            given = group.names if columns is None else columns
-            if isinstance(given, str) or len(given) != len(group.names):
-                raise InputError(
-                    "a mechanism for several columns at once",
-                    value=", ".join(group.names),
-                    remedy="leave the column out, or name one for each of them, in this order",
-                )
-            return cls(mechanism, unseen, tuple(given))
-        if columns is None and (mechanism.column is None or not mechanism.column.name):
+        own = (mechanism.encoding or PLAIN).names
+        if columns is None and own == ("",):
             raise InputError(
                 "no column", remedy="name one: the mechanism was made for none of its own"
             )
-        own = mechanism.column.name if mechanism.column is not None else None
-        return cls(mechanism, unseen, (own if columns is None else columns,))
+        if len(own) == 1:
+            return cls(mechanism, unseen, own if columns is None else (columns,))
+        given: Any = own if columns is None else columns
+        if isinstance(given, str) or len(given) != len(own):
+            raise InputError(
+                "a mechanism for several columns at once",
+                value=", ".join(own),
+                remedy="leave the column out, or name one for each of them, in this order",
+            )
+        return cls(mechanism, unseen, tuple(given))
 
     # --- what is said about the columns ----------------------------------------------------------
 
     @property
-    def group(self) -> GroupEncoding | None:
-        """How combinations of cells are inputs; None for one column."""
-        return self.mechanism.group
+    def needs(self) -> tuple[Any, ...]:
+        """The columns that are read: those that are replaced."""
+        return self.names
+
+    @property
+    def hides(self) -> tuple[Any, ...]:
+        """The columns that do not belong beside what is released: the secret, if it is one."""
+        secret = self.codes[0].secret
+        return () if secret is None else (secret,)
+
+    @property
+    def encoding(self) -> TableEncoding:
+        """How cells, or combinations of them, are inputs."""
+        return self.mechanism.encoding or PLAIN
+
+    @property
+    def _alone(self) -> bool:
+        """Whether cells are the inputs themselves, and no combinations are looked up."""
+        return self.encoding.alone is not None
 
     @cached_property
     def codes(self) -> tuple[ColumnEncoding, ...]:
         """The rules of each column."""
-        codes = (self._own,) if self.group is None else self.group.columns
+        codes = (self._own,) if self._alone else self.encoding.columns
         if self.names:
             pairs = zip(codes, self.names, strict=True)
             codes = tuple(replace(code, name=str(name)) for code, name in pairs)
@@ -133,7 +148,7 @@ class EncodedColumns:
 
     @property
     def _own(self) -> ColumnEncoding:
-        code = self.mechanism.column or PLAIN
+        code = self.encoding.columns[0]
         context = self.mechanism.context
         if isinstance(context, GridPrior):
             return replace(code, edges=context.grid.edges, cells=context.labels)
@@ -142,7 +157,7 @@ class EncodedColumns:
     @property
     def _parts(self) -> tuple[Alphabet, ...]:
         """What the cells of each column become: of one column the inputs of the mechanism."""
-        return (self.mechanism.channel.inputs,) if self.group is None else self.group.parts
+        return (self.mechanism.channel.inputs,) if self._alone else self.encoding.parts
 
     @cached_property
     def _cells(self) -> list[CellCodes]:
@@ -151,8 +166,8 @@ class EncodedColumns:
     @cached_property
     def _written(self) -> list[WrittenCells]:
         """What the outputs of each column are written as; of several columns their parts."""
-        if self.group is not None:
-            return [WrittenCells.of(self.group.written(at)) for at in range(len(self._parts))]
+        if not self._alone:
+            return [WrittenCells.of(self.encoding.written(at)) for at in range(len(self._parts))]
         outputs = self.mechanism.table.outputs
         if isinstance(self.mechanism.context, GridPrior):
             return [WrittenCells.of(points_of(outputs, "release").tolist())]
@@ -171,9 +186,9 @@ class EncodedColumns:
 
     def inputs(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
         """Return the input of each row, or `KEPT`; the first that is not usable is named."""
-        self._refuse_profiles()
+        self._check_profiles()
         parts = [read.codes(cells) for read, cells in zip(self._cells, columns, strict=True)]
-        if self.group is None:
+        if self._alone:
             return parts[0]
         places: npt.NDArray[Any] = self._input_of_key[self._keys(parts)]
         unknown = places < 0
@@ -199,7 +214,7 @@ class EncodedColumns:
 
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the types of the columns once they are released: as before where outputs fit."""
-        self._refuse_profiles()
+        self._check_profiles()
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
             return [packed_type(channel)]
@@ -223,7 +238,7 @@ class EncodedColumns:
         """Return outputs as cells, an array for each column; `kept` marks what stays missing."""
         if isinstance(self.mechanism.channel, SupportChannel):
             return [packed(outputs, kind, kept) for kind in self.released_types(before)]
-        if self.group is None:
+        if self._alone:
             return [self._written[0].decoded(outputs, before[0], kept)]
         return [
             written.decoded(part[outputs], kind)
@@ -235,12 +250,14 @@ class EncodedColumns:
         outputs, kept = self.drawn(columns)
         return self.decoded(outputs, [cells.type for cells in columns], kept)
 
-    def _refuse_profiles(self) -> None:
+    def _check_profiles(self) -> None:
+        """Refuse profiles, which `liftlock.tables.profiles` knows how to look at."""
         if isinstance(self.mechanism.context, ProfileGraph):
             raise NotDefined(
-                "releasing a column",
+                "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "it needs the profile of each row: use liftlock profiles release",
+                "the profile of each row matters: use liftlock release --profile-column, or in "
+                "Python liftlock.tables.release(frame, mechanism, column, profiles=...)",
             )
 
     # --- from reports to counts -----------------------------------------------------------------
@@ -275,7 +292,7 @@ class EncodedColumns:
     def _outputs(self, columns: Sequence[pa.Array]) -> npt.NDArray[Any]:
         """Return which output each row of reports is, or `KEPT`."""
         parts = [self._reports(at, column) for at, column in enumerate(columns)]
-        if self.group is None:
+        if self._alone:
             return parts[0]
         places: npt.NDArray[Any] = self._output_of_key[self._keys(parts)]
         unknown = places < 0
@@ -331,7 +348,7 @@ class EncodedColumns:
     @property
     def _combinations(self) -> int:
         """How many combinations of parts there are, whether they occur or not."""
-        return 0 if self.group is None else math.prod(len(part) for part in self._parts)
+        return 0 if self._alone else math.prod(len(part) for part in self._parts)
 
     def _keys(self, parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
         """Number all combinations of parts, whether they occur or not."""
@@ -351,11 +368,10 @@ class EncodedColumns:
     @cached_property
     def _input_of_key(self) -> npt.NDArray[np.int64]:
         """The input of each combination, -1 for those that are none."""
-        assert self.group is not None
         places = np.full(self._combinations, -1, dtype=np.int64)
         for place, label in enumerate(self.mechanism.channel.inputs.labels):
             places[self._key(label)] = place
-        for rare, kept in self.group.merged:
+        for rare, kept in self.encoding.merged:
             places[self._key(rare)] = self.mechanism.channel.inputs.index(kept)
         return places
 

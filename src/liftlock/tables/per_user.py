@@ -65,6 +65,11 @@ class UserColumn:
         own = tuple(self.priors[label] for label in self._alphabet.labels)
         return own if self.budgets is None else (*own, self.budgets)
 
+    @property
+    def hides(self) -> tuple[str, ...]:
+        """The columns of priors: a model's opinion of a person is a statement about that person."""
+        return tuple(self.priors[label] for label in self._alphabet.labels)
+
     @cached_property
     def _cells(self) -> CellCodes:
         return CellCodes(ColumnEncoding(self.column), self._alphabet)

@@ -17,12 +17,14 @@ from liftlock.errors import CellError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
+from liftlock.notions.lift import Impossible
 from liftlock.tables.cells import Codes
 from liftlock.tables.change import Change
 from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import Piece, TableSource, name_cells
 from liftlock.tables.formats.frame import NewColumn, OpenedFrame
 from liftlock.tables.per_user import UserColumn
+from liftlock.tables.profiles import column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
 from liftlock.tables.protect.spec import ColumnSpec
 
@@ -48,7 +50,7 @@ class ColumnRelease:
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return self.worker.needs if isinstance(self.worker, UserColumn) else self.columns
+        return self.worker.needs
 
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
@@ -64,7 +66,7 @@ class ColumnRelease:
         """Randomise one batch, and count what came out."""
         if isinstance(self.worker, UserColumn):
             return [self.worker.released(batch)]
-        outputs, kept = self.worker.drawn([batch.column(name) for name in self.columns])
+        outputs, kept = self.worker.drawn([batch.column(name) for name in self.needs])
         seen = outputs if kept is None else outputs[~kept]
         self.kept += len(outputs) - len(seen)
         if not isinstance(self.worker.mechanism.channel, SupportChannel):
@@ -143,6 +145,8 @@ def release_frame(
     *,
     unseen: str | None = None,
     keep: Collection[str] = (),
+    profiles: Any = None,
+    impossible: Impossible = "refuse",
 ) -> Any:
     """Return a frame of the same kind in which one column is private; the frame stays as it is.
 
@@ -155,6 +159,11 @@ def release_frame(
     columns as one value releases all of them. A frame that holds the secret which the mechanism
     hides is refused, unless the secret is in `keep`.
 
+    A mechanism for a graph of profiles is told whose each value is by the column `profiles`, which
+    is then left out, unless it is in `keep`; one that ignores the profile can do without. Values
+    that their profile calls impossible and that nothing protects are refused, or with
+    ``impossible="ignore"`` released without a guarantee.
+
     >>> from liftlock import LIP, Prior, design
     >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
     >>> people = pa.table({"age": [31, 47], "answer": ["no", "yes"]})
@@ -162,15 +171,15 @@ def release_frame(
     >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
     (True, True)
     """
-    work = EncodedColumns.of(mechanism, column, unseen)
+    work = column_worker(mechanism, column, unseen, profiles, impossible)
     opened = OpenedFrame.of(frame)
-    check_secret_gone(mechanism.group or mechanism.column, opened.columns, keep)
-    cells = [opened.cells(name) for name in work.names]
+    check_secret_gone(mechanism.encoding, opened.columns, keep)
+    cells = [opened.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):
         with _rows_from(first):
             parts.append(work.released(batch))
-    kinds = work.released_types([before.type for before in cells])
+    kinds = work.released_types([opened.cells(name).type for name in work.names])
     return opened.replaced(
         {
             name: NewColumn(
@@ -179,7 +188,8 @@ def release_frame(
                 work.may_be_none(at),
             )
             for at, name in enumerate(work.names)
-        }
+        },
+        [name for name in work.needs if name not in work.names and name not in keep],
     )
 
 

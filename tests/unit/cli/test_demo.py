@@ -34,7 +34,7 @@ def test_the_demo_and_what_it_suggests(run: Run) -> None:
     salaries = Mechanism.load("liftlock-demo/salaries.json")
     assert salaries.certificate.guarantee == "lip(epsilon=1)"
     assert "released number is off by" in outcome.out
-    assert Mechanism.load("liftlock-demo/safe.mechanism.json").column is not None
+    assert Mechanism.load("liftlock-demo/safe.mechanism.json").encoding is not None
     commands = [line for line in outcome.out.splitlines() if line.startswith("liftlock ")]
     assert len(commands) == 12
     codes = [run(*shlex.split(command)[1:]).code for command in commands]

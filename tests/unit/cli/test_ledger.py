@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from liftlock import LIP, Ledger, Mechanism, Prior, design
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import FileError
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
@@ -28,7 +28,11 @@ def made(tmp_path: Path) -> Mechanism:
     prior = Prior.uniform(["a", "b", "c"])
     found = design(prior, LIP("1"), method="safe-response")
     whole = Mechanism(
-        found.channel, found.certificate, prior, found.origin, column=ColumnEncoding("x")
+        found.channel,
+        found.certificate,
+        prior,
+        found.origin,
+        encoding=TableEncoding((ColumnEncoding("x"),)),
     )
     whole.save(tmp_path / "m.json")
     return whole

@@ -91,8 +91,9 @@ def test_one_command_from_csv_to_csv(run: Run) -> None:
     assert "missing values of 'occupation' are a category" in done.err
     made = Mechanism.load("safe.mechanism.json")
     check_promise(made, joint_of(PEOPLE, "relationship", "occupation"), 1.3, 0.2)
-    assert made.column is not None
-    assert (made.column.name, made.column.missing) == ("occupation", "(missing)")
+    assert made.encoding is not None
+    assert made.encoding.alone is not None
+    assert (made.encoding.alone.name, made.encoding.alone.missing) == ("occupation", "(missing)")
     # All else is the same, character by character: the cells before and after are cut out.
     before, after = TABLE.splitlines(keepends=True), Path("safe.csv").read_bytes().decode()
     assert after.endswith("\r\n")
@@ -358,7 +359,9 @@ def test_texts_that_mean_missing(run: Run) -> None:
     done = run(*ASK, "--missing-text", "?", "-o", "safe.csv", files={"people.csv": marked})
     assert done.code == 0, done
     assert "?" not in {row["occupation"] for row in read("safe.csv")}
-    assert Mechanism.load("safe.mechanism.json").column.missing == "(missing)"  # type: ignore[union-attr]
+    rules = Mechanism.load("safe.mechanism.json").encoding
+    assert rules is not None
+    assert rules.columns[0].missing == "(missing)"
 
 
 def test_rare_values_are_merged_and_new_data_may_bring_others(run: Run) -> None:
@@ -412,8 +415,8 @@ def test_numbers_beside_a_secret(run: Run) -> None:
     )  # fmt: skip
     assert done.code == 0, done
     made = Mechanism.load("safe.mechanism.json")
-    code = made.column
-    assert code is not None
+    assert made.encoding is not None
+    (code,) = made.encoding.columns
     rows: Counter[tuple[Any, Any]] = Counter()
     for row in PEOPLE:
         inside = sum(edge <= float(row["pay"]) for edge in code.edges[1:-1])
@@ -706,9 +709,9 @@ def test_several_columns_as_one_value(run: Run) -> None:
     assert done.code == 0, done
     assert done.made == {"safe.csv", "safe.mechanism.json"}
     made = Mechanism.load("safe.mechanism.json")
-    assert made.group is not None
-    assert made.group.merged
-    becomes = {(str(one), age): other for (one, age), other in made.group.merged}
+    assert made.encoding is not None
+    assert made.encoding.merged
+    becomes = {(str(one), age): other for (one, age), other in made.encoding.merged}
     rows: Counter[tuple[Any, Any]] = Counter()
     for row in PEOPLE:
         cell: Any = (row["occupation"] or "(missing)", int(row["age"]))

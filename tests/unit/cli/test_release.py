@@ -8,12 +8,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
-from liftlock import LIP, Mechanism, Prior, design
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock import LIP, Mechanism, PerUserPriors, Prior, design
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
+from liftlock.forms import UserChannel
+from liftlock.mechanism import lock_users
+from liftlock.sampling import user_posteriors
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -29,7 +34,7 @@ def mechanism(**rules: Any) -> Mechanism:
         made.certificate,
         made.context,
         made.origin,
-        column=ColumnEncoding("x", **rules),
+        encoding=TableEncoding((ColumnEncoding("x", **rules),)),
     )
 
 
@@ -198,3 +203,104 @@ def test_the_secret_and_copies_do_not_stay_beside_the_release(run: Run) -> None:
     kept = run(*again, "--keep", "copy", "--keep", "sex", "--force")
     assert kept.code == 0, kept
     assert Path("safe.csv").read_text().splitlines()[0] == "job,sex,town,copy"
+
+
+# --- rows with priors of their own ----------------------------------------------------------------
+
+PEOPLE = "x,p_no,p_yes,eps,k\n" + "no,0.9,0.1,0.5,1\nyes,0.25,0.75,2,1\nno,0.5,0.5,2,2\n" * 40
+OWN = ("release", "u.json", "t.csv", "--local-priors", "p_")
+
+
+def users(method: str, budgets: tuple[str, ...] = ()) -> Mechanism:
+    """Return a mechanism of users, made without any table."""
+    return lock_users(["no", "yes"], LIP("2"), method, budgets)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("method", ["arc", "safe-response"])
+def test_rows_with_priors_of_their_own(run: Run, method: str, kind: str) -> None:
+    users(method, ("0.5", "2")).save("u.json")
+    own = (*OWN, "--local-budgets", "eps", "--column", "x", "-o", f"safe.{kind}", "--json")
+    if kind == "parquet":
+        table = arrow_csv.read_csv(io.BytesIO(PEOPLE.encode()))
+        pq.write_table(table, "t.parquet", row_group_size=50)
+        own = (*own[:2], "t.parquet", *own[3:])
+    done = run(*own, files={"t.csv": PEOPLE})
+    assert done.code == 0, done
+    read = pq.read_table if kind == "parquet" else arrow_csv.read_csv
+    safe = read(f"safe.{kind}")
+    assert safe.column_names == ["x", "eps", "k"]
+    assert safe.column("k").to_pylist() == [1, 1, 2] * 40
+    reports = safe.column("x").to_pylist()
+    assert all(isinstance(y, int) if method == "arc" else y in ("no", "yes") for y in reports)
+    data = json.loads(done.out)
+    assert (data["format"], data["rows"], data["counts"]) == ("liftlock.release", 120, None)
+    assert "'p_no', 'p_yes': left out" in data["notes"][0]
+    priors = ("--local-priors", "p_", "--local-budgets", "eps", "--priors-from", own[2])
+    found = run("estimate", "u.json", f"safe.{kind}", "--column", "x", *priors, "--json")
+    assert found.code == 0, found
+    assert json.loads(found.out)["reports"] == 120
+
+
+def test_each_row_is_released_under_its_own_prior(run: Run) -> None:
+    """False-alarm rate below 1e-8: 4 exp(-2 n d^2), Hoeffding's bound for n = 20,000 rows each.
+
+    Reports of the safe response are distributed as the prior is, so that the probability of
+    reporting one's own value is what a report of it makes one believe, prior by prior.
+    """
+    made = lock_users(["no", "yes"], LIP("ln 2"), "safe-response")
+    made.save("u.json")
+    assert isinstance(made.channel, UserChannel)
+    table = "x,p_no,p_yes,k\n" + "no,0.25,0.75,1\n" * 20_000 + "no,0.5,0.5,2\n" * 20_000
+    assert run(*OWN, "--column", "x", "-o", "safe.csv", files={"t.csv": table}).code == 0
+    found, kind = cells("safe.csv", "x"), cells("safe.csv", "k")
+    for k, prior in (("1", 0.25), ("2", 0.5)):
+        seen = [x for x, of in zip(found, kind, strict=True) if of == k]
+        whose = PerUserPriors.of(["no", "yes"], [[prior, 1 - prior]])
+        kept = user_posteriors(made.channel, whose, np.array([0]))[0, 0]
+        assert abs(seen.count("no") / 20_000 - kept) < 0.0222
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "name their columns, --local-priors"),
+        (("--local-priors", "q_"), "no such column at t.csv, line 1: 'q_no'"),
+        (("--local-priors", "p_", "--unseen", "map"), "leave out --unseen"),
+        (("--local-priors", "p_", "--profile-column", "k"), "knows no profiles"),
+        (("--local-priors", "p_", "--local-budgets", "e"), "no such column at t.csv, line 1: 'e'"),
+        (("--local-priors", "p_", "--local-budgets", "k"), "budget"),
+        (("--local-priors", "p_"), "users without budgets"),
+    ],
+)
+def test_bad_requests_of_users(run: Run, options: tuple[str, ...], said: str) -> None:
+    users("arc", ("0.5", "2")).save("u.json")
+    ask = ("release", "u.json", "t.csv", "--column", "x", "-o", "safe.csv")
+    assert_refused(run(*ask, *options, files={"t.csv": PEOPLE}), said)
+
+
+def test_bad_rows_of_users(run: Run, plain: Mechanism) -> None:
+    users("arc").save("u.json")
+    ask = (*OWN, "--column", "x", "--drop", "k", "-o", "safe.csv")
+    for old, new, said in (
+        ("no,0.9,0.1", "yes,1,0", "its own prior calls impossible"),
+        ("no,0.9,0.1", "no,0.9,0.2", "are no prior"),
+        ("no,0.9,0.1", "maybe,0.9,0.1", "does not know"),
+        ("no,0.9,0.1", "no,much,0.1", "not a number"),
+    ):
+        table = {"t.csv": PEOPLE.replace(old, new)}
+        assert_refused(run(*ask, files=table), said, "t.csv, line 2")
+    other = run("release", "m.json", "t.csv", "--local-priors", "p_", "-o", "s.csv")
+    assert_refused(other, "the mechanism has one prior for all: leave out --local-priors")
+
+
+def test_a_release_of_users_is_recorded(run: Run) -> None:
+    users("arc").save("u.json")
+    ask = (*OWN, "--column", "x", "--ledger", "l.json", "--who", "staff", "--limit", "lip=3")
+    assert run(*ask, "-o", "safe.csv", files={"t.csv": PEOPLE}).code == 0
+    assert_refused(run(*ask, "-o", "more.csv"), "could exceed lip(3)", code=1)
+
+
+def test_a_column_of_one_value_is_a_copy_too(run: Run, plain: Mechanism) -> None:
+    assert_refused(run(*COMMAND, files={"t.csv": "x,y\na,A\na,a\n"}), "'y' tells the protected")
+    assert run(*COMMAND, "--keep", "y").code == 0

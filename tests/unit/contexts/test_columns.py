@@ -40,7 +40,7 @@ def test_rules_survive_a_file(code: ColumnEncoding) -> None:
 @given(st.lists(st.text(max_size=4) | st.integers(-99, 99), min_size=1, max_size=6, unique=True))
 def test_every_label_is_its_own_input(labels: list[Any]) -> None:
     """Also an empty text, one with blanks around it, and 1 beside "1"."""
-    read = CellReader(PLAIN, Alphabet.of(labels))
+    read = CellReader(PLAIN.columns[0], Alphabet.of(labels))
     assert [read.index(label) for label in labels] == list(range(len(labels)))
 
 

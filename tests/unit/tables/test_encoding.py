@@ -24,7 +24,7 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.contexts.columns import KEPT, ColumnEncoding
+from liftlock.contexts.columns import KEPT, ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.tables.encoding import EncodedColumns
 
@@ -38,7 +38,9 @@ def unchanged(
     inputs = Prior.uniform(labels).alphabet
     joint = Joint.from_rows(Prior.uniform(["s", "t"]).alphabet, inputs, [[1] * len(labels)] * 2)
     draft = Draft.of(labels, labels if outputs is None else outputs, np.eye(len(labels)))
-    made = replace(lock(draft, LIP("1"), joint), column=ColumnEncoding("x", **rules))
+    made = replace(
+        lock(draft, LIP("1"), joint), encoding=TableEncoding((ColumnEncoding("x", **rules),))
+    )
     return EncodedColumns(made), made
 
 
@@ -233,7 +235,7 @@ def test_kept_cells_are_no_reports() -> None:
 @pytest.mark.parametrize("method", ["oue", "hashing"])
 def test_encodings(method: str) -> None:
     made = design(Prior.uniform([f"v{at}" for at in range(12)]), LDP("2"), method=method)
-    made = replace(made, column=ColumnEncoding("x", keeps_missing=True))
+    made = replace(made, encoding=TableEncoding((ColumnEncoding("x", keeps_missing=True),)))
     column = EncodedColumns(made)
     cells = pa.array(["v3", None, "v11"] * 20)
     after = column.released([cells])[0]
@@ -278,8 +280,8 @@ def test_noise_has_the_law_of_the_table() -> None:
 def test_profiles_are_counted_and_not_released() -> None:
     made = design(ProfileGraph.bernoulli(["0.2", "0.4"]), ProfilePrivacy("1"))
     column = EncodedColumns(made)
-    with pytest.raises(NotDefined, match="liftlock profiles release"):
+    with pytest.raises(NotDefined, match="liftlock release --profile-column"):
         column.released([pa.array([0, 1])])[0]
-    with pytest.raises(NotDefined, match="liftlock profiles release"):
+    with pytest.raises(NotDefined, match="liftlock release --profile-column"):
         column.released_types([pa.int64()])[0]
     assert sum(column.counted([pa.array([0, 1, 1])]).counts) == 3

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from liftlock import LIP, Alphabet, Prior, lock
-from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.designs import Draft
 from liftlock.errors import InputError
 from liftlock.tables.encoding import EncodedColumns
 
 PAIRS = [("cook", "A"), ("cook", "B"), ("nurse", "A")]
-GROUP = GroupEncoding(
+GROUP = TableEncoding(
     (ColumnEncoding("job"), ColumnEncoding("town")),
     (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"])),
 )
@@ -26,7 +26,7 @@ def group_of(outputs: list[Any]) -> EncodedColumns:
     prior = Prior.from_counts(dict.fromkeys(PAIRS, 1))
     rows = [[1 / len(outputs)] * len(outputs)] * len(PAIRS)
     made = lock(Draft.of(PAIRS, outputs, rows), LIP("1"), prior)
-    return EncodedColumns(replace(made, group=GROUP))
+    return EncodedColumns(replace(made, encoding=GROUP))
 
 
 def columns(rows: list[tuple[str, str]]) -> list[pa.Array]:

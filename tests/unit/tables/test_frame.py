@@ -19,6 +19,7 @@ from liftlock import (
     LDP,
     LIP,
     Alphabet,
+    Channel,
     Draft,
     Joint,
     Mechanism,
@@ -29,8 +30,8 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
-from liftlock.errors import CellError, InputError, NotDefined
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
+from liftlock.errors import CellError, InputError
 from liftlock.tables.releases import aggregate_frame, release_frame
 
 ROWS = 6
@@ -41,11 +42,12 @@ def turned(labels: list[Any], column: ColumnEncoding | None = None) -> Mechanism
 
     A secret that is independent of the value is safe whatever is released.
     """
+    rules = None if column is None else TableEncoding((column,))
     moved = np.roll(np.eye(len(labels)), 1, axis=1)
     joint = Joint.from_rows(
         Prior.uniform(["s", "t"]).alphabet, Prior.uniform(labels).alphabet, [[1] * len(labels)] * 2
     )
-    return replace(lock(Draft.of(labels, labels, moved), LIP("0.1"), joint), column=column)
+    return replace(lock(Draft.of(labels, labels, moved), LIP("0.1"), joint), encoding=rules)
 
 
 def following(labels: list[Any]) -> dict[Any, Any]:
@@ -329,10 +331,10 @@ def test_the_column_of_the_mechanism() -> None:
 def test_columns_that_are_one_value(make: Any) -> None:
     jobs, towns = ["clerk", "cook"], [1, 2]
     pairs = [("clerk", 1), ("clerk", 2), ("cook", 1)]
-    group = GroupEncoding(
+    group = TableEncoding(
         (ColumnEncoding("job"), ColumnEncoding("town")), (Alphabet.of(jobs), Alphabet.of(towns))
     )
-    made = replace(turned(pairs), group=group)
+    made = replace(turned(pairs), encoding=group)
     cells = {"job": ["cook", "clerk", "clerk"], "age": [1.5, 2.5, 3.5], "town": [1, 2, 1]}
     frame = make(cells)
     safe = release_frame(frame, made)
@@ -447,9 +449,56 @@ def test_the_module_has_two_functions() -> None:
         liftlock.tables.secure  # noqa: B018
 
 
-def test_profiles_are_refused() -> None:
+def test_no_mechanism_is_refused() -> None:
     made = design(ProfileGraph.bernoulli(["0.2", "0.4"]), ProfilePrivacy("1"))
-    with pytest.raises(NotDefined, match="profile of each row"):
-        release_frame(pa.table({"x": [0]}), made, "x")
     with pytest.raises(InputError, match="not a mechanism for columns"):
         release_frame(pa.table({"x": [0]}), made.channel, "x")  # type: ignore[arg-type]
+
+
+# --- profiles -------------------------------------------------------------------------------------
+
+
+def flipping() -> Mechanism:
+    """A mechanism without noise: ann's bit is kept, bob's is turned round."""
+    graph = ProfileGraph.complete({"ann": {0: 1, 1: 1}, "bob": {0: 1, 1: 1}})
+    rows = {
+        (who, bit): {y: int(y == bit ^ (who == "bob")) for y in (0, 1)}
+        for who, bit in (("bob", 1), ("ann", 0), ("bob", 0), ("ann", 1))
+    }
+    return lock(Channel.from_rows(rows), ProfilePrivacy("0"), graph)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_each_row_goes_by_its_own_profile(kind: Any) -> None:
+    frame = kind({"bit": [0, 0, 1, 1], "who": ["ann", "bob", "ann", "bob"], "k": [1, 2, 3, 4]})
+    safe = liftlock.tables.release(frame, flipping(), "bit", profiles="who")
+    assert nw.from_native(safe).to_dict(as_series=False) == {"bit": [0, 1, 1, 0], "k": [1, 2, 3, 4]}
+    kept = liftlock.tables.release(frame, flipping(), "bit", profiles="who", keep=["who"])
+    assert nw.from_native(kept).columns == ["bit", "who", "k"]
+
+
+def test_profiles_that_are_refused() -> None:
+    frame = pa.table({"bit": [0, 0], "who": ["ann", "eve"]})
+    with pytest.raises(CellError, match=r"unknown profile at row 2, column 'who': 'eve'"):
+        liftlock.tables.release(frame, flipping(), "bit", profiles="who")
+    with pytest.raises(InputError, match="the same column"):
+        liftlock.tables.release(frame, flipping(), "bit", profiles="bit")
+    with pytest.raises(InputError, match="no profiles, and the mechanism uses the profile"):
+        liftlock.tables.release(frame, flipping(), "bit")
+    plain = design(Prior.uniform([0, 1]), LIP("1"), method="safe-response")
+    with pytest.raises(InputError, match="profiles for a mechanism that knows none"):
+        liftlock.tables.release(frame, plain, "bit", profiles="who")
+
+
+def test_impossible_values_are_refused_or_ignored() -> None:
+    graph = ProfileGraph.bernoulli({"often": "0.9", "always": "1"})
+    rows = Channel.from_rows({0: {0: "0.9", 1: "0.1"}, 1: {0: "0.2", 1: "0.8"}})
+    made = lock(rows, ProfilePrivacy("1"), graph, impossible="ignore")
+    frame = pa.table({"bit": [0, 1, 0], "who": ["often", "always", "always"]})
+    with pytest.raises(CellError, match=r"calls impossible.* at row 3, column 'bit'"):
+        release_frame(frame, made, "bit", profiles="who")
+    with pytest.raises(InputError, match="would give them away"):
+        release_frame(frame, made, "bit")
+    for profiles in (None, "who"):
+        safe = release_frame(frame, made, "bit", profiles=profiles, impossible="ignore")
+        assert set(safe.column("bit").to_pylist()) <= {0, 1}

@@ -1,4 +1,4 @@
-"""`liftlock profiles`: graphs of profiles, from files to releases."""
+"""`liftlock profiles`: what only graphs of profiles have; every other command takes them too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from liftlock.cli._options import InOrder
 from liftlock.cli.profiles.compose import compose_command
 from liftlock.cli.profiles.curve import curve_command
 from liftlock.cli.profiles.example import example_command
-from liftlock.cli.profiles.release import release_command
 
 
 @click.group(
@@ -21,13 +20,13 @@ def profiles_command(context: click.Context) -> None:
     """Hide which profile (which known distribution) a person's data comes from.
 
     Edges of a graph say which profiles must not be told apart. `liftlock design`, `compare`,
-    `audit` and `lock` take a graph with --profiles.
+    `audit` and `lock` take a graph with --profiles, and `liftlock release` what they make.
 
     \b
     liftlock profiles example workstation -o .
     liftlock design --profiles profiles.csv --edges edges.csv \\
         --epsilon 1 -o safe.json
-    liftlock profiles release safe.json table.csv --column usage \\
+    liftlock release safe.json table.csv --column usage \\
         --profile-column user -o safe.csv
     """
     if context.invoked_subcommand is None:
@@ -36,7 +35,6 @@ def profiles_command(context: click.Context) -> None:
 
 for command in (
     example_command,
-    release_command,
     compose_command,
     curve_command,
 ):

@@ -194,7 +194,8 @@ def output_counts(made: Mechanism, counts: Mapping[Any, int]) -> tuple[tuple[int
     """
     outputs = made.table.outputs
     texts = {str(label): place for place, label in enumerate(outputs.labels)}
-    missing = None if made.column is None else made.column.missing
+    code = None if made.encoding is None else made.encoding.alone
+    missing = None if code is None else code.missing
     found = [0] * len(outputs)
     outside = 0
     for label, number in counts.items():

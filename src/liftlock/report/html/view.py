@@ -248,7 +248,7 @@ class ColumnView:
             )
             return _filled(text, column=named(self.name))
         said = promise_of(self.made.notion, self.name, self.secret)
-        if self.made.column is None or not self.made.column.keeps_missing:
+        if self.made.encoding is None or not self.made.encoding.columns[0].keeps_missing:
             return said
         more = (
             " This is about people who have a {column}, and what was believed of those: who has "

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,6 +17,7 @@ import pyarrow as pa
 
 from liftlock.errors import FileError, InputError
 from liftlock.files import MARKS, Note
+from liftlock.files.sheet import split_row
 from liftlock.progress import Progress, Step
 from liftlock.tables.formats import csv_kernels as kernels
 from liftlock.tables.formats.base import Piece, column_place, named_tsv
@@ -319,9 +318,7 @@ def _head(
                 )
             return None
         text = data[start:stop].decode().lstrip("\r\n")
-        header = [
-            cell.strip() for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
-        ]
+        header = split_row(text, mark)
         if any(header):
             break
         start = stop

@@ -18,7 +18,7 @@ from liftlock.contexts.columns import (
     OTHER_LABEL,
     CellReader,
     ColumnEncoding,
-    GroupEncoding,
+    TableEncoding,
 )
 from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError, LabelError
@@ -40,14 +40,18 @@ class Learned:
     """A column as its mechanism will know it."""
 
     context: Prior | Joint
-    code: ColumnEncoding
+    encoding: TableEncoding
+    """The rules of the column, or of several that are one value."""
     fixed: Label | None = None
     """The input of missing cells that must come out as it is."""
     notes: tuple[str, ...] = ()
     points: tuple[float, ...] = ()
     """The mean of each cell of numbers, beside a secret."""
-    group: GroupEncoding | None = None
-    """The rules of several columns that are one value, instead of the code of one."""
+
+    @property
+    def alone(self) -> ColumnEncoding | None:
+        """The rules of the only column; None if several are one value."""
+        return self.encoding.alone
 
 
 def learn_labels(
@@ -56,7 +60,7 @@ def learn_labels(
     """Make a joint of a secret and a column, or a prior, from how often their cells occur.
 
     >>> learned = learn_labels("job", {(None, "nurse"): 7, (None, "cook"): 2, (None, None): 1})
-    >>> learned.context.labels, learned.code.missing
+    >>> learned.context.labels, learned.alone.missing
     (('cook', 'nurse', '(missing)'), '(missing)')
     """
     policy = Policy() if policy is None else policy
@@ -144,7 +148,7 @@ def learn_labels(
     inputs = Alphabet.of(labels, _coordinates(labels))
     context = _context(name, table, inputs, policy, secret)
     fixed = MISSING_LABEL if asks and policy.missing == "keep" else None
-    return Learned(context, code, fixed, tuple(notes))
+    return Learned(context, TableEncoding((code,)), fixed, tuple(notes))
 
 
 def learn_numbers(
@@ -197,7 +201,7 @@ def learn_numbers(
         grid = law.grid() if cells is None else law.grid(cells)
         notes += _missing_notes(name, missing, policy, secret)
         code = ColumnEncoding(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
-        return Learned(grid, code, None, tuple(notes))
+        return Learned(grid, TableEncoding((code,)), None, tuple(notes))
     assert secrets is not None
     grid = law.grid(CELLS_WITH_SECRET if cells is None else cells)
     labels: list[Label] = list(grid.labels)
@@ -220,7 +224,7 @@ def learn_numbers(
     context = _context(name, table, inputs, policy, secret)
     fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
     means = tuple(float(point) for point in points)
-    return Learned(context, code, fixed, tuple(notes), means)
+    return Learned(context, TableEncoding((code,)), fixed, tuple(notes), means)
 
 
 def _counted(

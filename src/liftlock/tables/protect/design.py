@@ -14,7 +14,7 @@ from liftlock._solver.clock import Clock
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.contexts import Context, Joint
-from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
+from liftlock.contexts.columns import ColumnEncoding
 from liftlock.designs.api import design
 from liftlock.designs.base import Design
 from liftlock.designs.best_design import best_of
@@ -166,7 +166,7 @@ def design_column(
     >>> from liftlock.tables.protect.context import learn_labels
     >>> jobs = learn_labels("job", {(None, "nurse"): 6, (None, "cook"): 3, (None, None): 1})
     >>> made = design_column(jobs, LIP("1")).mechanism
-    >>> made.certificate.guarantee, made.column.missing
+    >>> made.certificate.guarantee, made.encoding.alone.missing
     ('lip(epsilon=1)', '(missing)')
     """
     context: Context = learned.context
@@ -174,24 +174,25 @@ def design_column(
     if learned.fixed is not None:
         assert isinstance(learned.context, Joint)
         context, asked = without_missing(learned.context, learned.fixed, notion)
-    if utility is None and learned.code.numeric and learned.context.inputs.coordinates is not None:
+    code = learned.alone
+    numeric = code is not None and code.numeric
+    if utility is None and numeric and learned.context.inputs.coordinates is not None:
         utility = "mean"
     core = choose(context, asked, utility=utility, method=method, seconds=seconds, watch=watch)
     whole = core
     if learned.fixed is not None:
         assert isinstance(learned.context, Joint)
         whole = with_missing(core, learned.context, learned.fixed, notion)
-    if learned.code.numeric:
-        whole = with_numbers(whole, learned.code, np.array(learned.points))
-    if learned.group is not None:
-        whole = with_tuples(whole, learned.group)
-    else:
-        whole = replace(whole, column=learned.code)
+    if code is None:
+        whole = with_tuples(whole)
+    elif numeric:
+        whole = with_numbers(whole, code, np.array(learned.points))
+    whole = replace(whole, encoding=learned.encoding)
     return ColumnPlan(learned, whole, core, context, asked, utility)
 
 
-def with_tuples(made: Mechanism, group: GroupEncoding) -> Mechanism:
-    """Name each output by a combination of cells, and add the rules of the columns.
+def with_tuples(made: Mechanism) -> Mechanism:
+    """Name each output by a combination of cells.
 
     An output that has no combination for a name gets the likeliest one that leads to it, and a
     number to tell it from others.
@@ -209,7 +210,7 @@ def with_tuples(made: Mechanism, group: GroupEncoding) -> Mechanism:
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
         made = Mechanism.proved(table, made.notion, made.context, made.origin)
-    return replace(made, group=group)
+    return made
 
 
 _FINE = Fraction(1, 10**9)

@@ -138,6 +138,8 @@ class _Pair:
 
     def is_copy(self) -> bool:
         """Tell whether the column that stays is the other one, perhaps under other names."""
+        if all(a == b or _alike(a) == _alike(b) for a, b in self.tally.counts):
+            return any(theirs is not None for theirs, _ in self.tally.counts)
         forward: dict[Any, Any] = {}
         backward: dict[Any, Any] = {}
         for theirs, ours in self.tally.counts:
@@ -148,7 +150,12 @@ class _Pair:
         if len(forward) < 2:
             return False
         # Where all values differ, any two columns go one to one: only the values themselves tell.
-        return 2 * len(forward) <= self.rows or all(a == b for a, b in self.tally.counts)
+        return 2 * len(forward) <= self.rows
+
+
+def _alike(cell: object) -> object:
+    """Return what a cell is compared by: upper and lower case tell a reader the same."""
+    return None if cell is None or cell == "" else str(cell).casefold()
 
 
 def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:

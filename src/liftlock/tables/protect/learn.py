@@ -15,9 +15,8 @@ from liftlock.contexts import Joint, Prior
 from liftlock.contexts.columns import (
     MISSING_LABEL,
     OTHER_LABEL,
-    PLAIN,
     ColumnEncoding,
-    GroupEncoding,
+    TableEncoding,
     texts_of,
 )
 from liftlock.contexts.prior import common_integers, sorted_labels
@@ -128,7 +127,9 @@ def _given(spec: ColumnSpec) -> Learned:
         other=other,
         unseen=policy.unseen,
     )
-    return Learned(context, code, MISSING_LABEL if asks and keeps else None, tuple(notes))
+    return Learned(
+        context, TableEncoding((code,)), MISSING_LABEL if asks and keeps else None, tuple(notes)
+    )
 
 
 def learn_together(
@@ -142,7 +143,7 @@ def learn_together(
     parts: list[Alphabet] = []
     points: list[tuple[float, ...]] = []
     for each in learned:
-        code, numbers = each.code, each.points
+        (code,), numbers = each.encoding.columns, each.points
         if isinstance(each.context, GridPrior):
             grid = each.context
             code = replace(code, edges=grid.grid.edges, cells=grid.labels)
@@ -150,7 +151,7 @@ def learn_together(
         codes.append(code)
         parts.append(Alphabet.of(each.context.inputs.labels))
         points.append(numbers)
-    group = GroupEncoding(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
+    group = TableEncoding(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
     readers = [CellCodes(code, part) for code, part in zip(codes, parts, strict=True)]
     secret = specs[0].secret
     tally: Counter[tuple[Any, ...]] = Counter()
@@ -193,7 +194,7 @@ def learn_together(
             f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
             "with the most similar ones that are more frequent"
         )
-    return Learned(context, PLAIN, None, tuple(notes), group=group)
+    return Learned(context, group, None, tuple(notes))
 
 
 def _merged(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
@@ -171,11 +171,11 @@ def _column(
     counted = spec.context is None
     notes, own = learned.notes, None
     smoothed = exact(spec.policy.smooth, name="smooth")
-    if learned.group is None and (smoothed or not counted):
+    if learned.alone is not None and (smoothed or not counted):
         say(Step("measuring under the table's own statistics"))
         own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
         if own is not None and own.mapped:
-            became = learned.code.other
+            became = learned.alone.other
             notes = (
                 *notes,
                 f"{own.mapped:,} values of {spec.column!r} that were not known became {became!r}",
@@ -245,8 +245,8 @@ def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
             f"each row has the budget that {spec.local_budgets!r} says, {len(budgets)} of them; "
             "this column is public and stays"
         )
-    code = ColumnEncoding(spec.column)
-    return ProtectedColumn(spec.column, None, replace(made, column=code), False, tuple(notes))
+    code = TableEncoding((ColumnEncoding(spec.column),))
+    return ProtectedColumn(spec.column, None, replace(made, encoding=code), False, tuple(notes))
 
 
 # --- what is worth saying -----------------------------------------------------------------------

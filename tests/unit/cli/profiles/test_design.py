@@ -23,7 +23,7 @@ def test_design_audit_release(run: Run) -> None:
     assert outcome.err.splitlines()[-1] == "note: written to safe.json"
     assert run("audit", "safe.json", "--check", "profile=1").code == 0
     arguments = ["--column", "usage", "--profile-column", "user", "-o", "safe.csv"]
-    assert run("profiles", "release", "safe.json", "table.csv", *arguments).code == 0
+    assert run("release", "safe.json", "table.csv", *arguments).code == 0
 
 
 def test_it_is_what_python_designs(run: Run) -> None:

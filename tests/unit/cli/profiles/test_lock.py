@@ -30,7 +30,7 @@ def test_from_matrix_to_release(run: Run, content: str) -> None:
     assert again.code == 0
     assert Mechanism.load("again.json").context == made.context
     arguments = ["--column", "usage", "--profile-column", "user", "-o", "safe.csv"]
-    assert run("profiles", "release", "again.json", "table.csv", *arguments).code == 0
+    assert run("release", "again.json", "table.csv", *arguments).code == 0
 
 
 def test_a_refusal_writes_nothing(run: Run) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import liftlock as ll
 from liftlock import Mechanism
-from liftlock.contexts.columns import ColumnEncoding
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.report.html.measures import Kept, Leak, output_counts
 from tests.unit.report.html import examples
 
@@ -100,9 +100,8 @@ def test_what_is_kept() -> None:
 def test_released_values_are_counted_as_they_were_written() -> None:
     draft = ll.Draft.of([1, 2, "(missing)"], [1, 2, "(missing)"], 0.4 * np.eye(3) + 0.2)
     made = ll.lock(draft, ll.LIP("1"), ll.Prior.uniform([1, 2, "(missing)"]))
-    coded = Mechanism(
-        made.channel, made.certificate, made.context, None, ColumnEncoding("x", missing="(missing)")
-    )
+    rules = TableEncoding((ColumnEncoding("x", missing="(missing)"),))
+    coded = Mechanism(made.channel, made.certificate, made.context, None, rules)
     # A missing output is an empty cell, and CSV files hold text.
     assert output_counts(coded, {"1": 3, 2: 4, None: 5}) == ((3, 4, 5), 0)
     assert output_counts(made, {1: 3, None: 5}) == ((3, 0, 0), 5)

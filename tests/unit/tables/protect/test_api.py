@@ -91,8 +91,8 @@ def test_columns_as_one_value() -> None:
     )
     (made,) = done.mechanisms.values()
     assert isinstance(made, Mechanism)
-    assert made.group is not None
-    assert made.group.names == ("job", "region")
+    assert made.encoding is not None
+    assert made.encoding.names == ("job", "region")
     assert set(done.frame["region"]) <= {"east", "north", "south", "west"}
 
 

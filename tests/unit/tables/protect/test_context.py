@@ -50,7 +50,10 @@ def test_missing_cells_are_a_category_unless_told_otherwise() -> None:
     learned = learn_labels("job", own(JOBS))
     assert shares(learned)[MISSING_LABEL] == Fraction(3, 20)
     assert learned.context.inputs.labels == ("cook", "judge", "nurse", "pilot", MISSING_LABEL)
-    assert (learned.code.missing, learned.code.keeps_missing) == (MISSING_LABEL, False)
+    assert (learned.encoding.columns[0].missing, learned.encoding.columns[0].keeps_missing) == (
+        MISSING_LABEL,
+        False,
+    )
     assert any("3 missing values" in note for note in learned.notes)
 
 
@@ -58,7 +61,7 @@ def test_missing_cells_that_are_kept_are_outside_of_the_prior() -> None:
     learned = learn_labels("job", own(JOBS), Policy("keep"))
     assert shares(learned)["nurse"] == Fraction(9, 17)
     assert MISSING_LABEL not in learned.context.inputs
-    assert learned.code.keeps_missing
+    assert learned.encoding.columns[0].keeps_missing
     assert learned.fixed is None
     assert any("not protected" in note for note in learned.notes)
 
@@ -68,13 +71,13 @@ def test_missing_cells_that_are_kept_beside_a_secret_are_an_input_that_must_come
     learned = learn_labels("job", told, Policy("keep"), secret="health")
     assert learned.fixed == MISSING_LABEL
     assert cells(learned)["ill", MISSING_LABEL] == Fraction(2, 10)
-    assert not learned.code.keeps_missing
+    assert not learned.encoding.columns[0].keeps_missing
 
 
 def test_missing_cells_are_refused_with_their_number() -> None:
     with pytest.raises(InputError, match="3 of 20 values of 'job' are missing"):
         learn_labels("job", own(JOBS), Policy("refuse"))
-    assert learn_labels("job", own(JOBS[:-3]), Policy("refuse")).code.missing is None
+    assert learn_labels("job", own(JOBS[:-3]), Policy("refuse")).encoding.columns[0].missing is None
 
 
 @pytest.mark.parametrize("blank", [None, "", "  ", math.nan, "?", " ? "])
@@ -100,8 +103,8 @@ def test_nothing_but_missing_cells_is_refused(policy: Any) -> None:
 def test_rare_values_are_merged_and_named() -> None:
     learned = learn_labels("job", own(JOBS), Policy(rare=3))
     assert shares(learned)[OTHER_LABEL] == Fraction(3, 20)
-    assert learned.code.merged == ("judge", "pilot")
-    assert learned.code.unseen == "refuse"
+    assert learned.encoding.columns[0].merged == ("judge", "pilot")
+    assert learned.encoding.columns[0].unseen == "refuse"
     told = " ".join(learned.notes)
     assert "2 values in fewer than 3 rows" in told
     assert "'judge', 'pilot'" in told
@@ -109,15 +112,18 @@ def test_rare_values_are_merged_and_named() -> None:
 
 def test_one_rare_value_alone_hides_behind_nobody_and_that_is_said() -> None:
     learned = learn_labels("job", own(JOBS), Policy(rare=2))
-    assert learned.code.merged == ("pilot",)
+    assert learned.encoding.columns[0].merged == ("pilot",)
     assert any("alone is rare" in note for note in learned.notes)
     assert any("still in only 1 rows" in note for note in learned.notes)
 
 
 def test_unseen_values_become_the_merged_ones_or_the_most_frequent_one() -> None:
-    assert learn_labels("job", own(JOBS), Policy(unseen="map", rare=3)).code.other == OTHER_LABEL
+    assert (
+        learn_labels("job", own(JOBS), Policy(unseen="map", rare=3)).encoding.columns[0].other
+        == OTHER_LABEL
+    )
     learned = learn_labels("job", own(JOBS), Policy(unseen="map"))
-    assert learned.code.other == "nurse"
+    assert learned.encoding.columns[0].other == "nurse"
     assert any("'nurse'" in note for note in learned.notes)
 
 
@@ -255,7 +261,7 @@ def test_cells_of_numbers_beside_a_secret_are_counted_as_they_will_be_read() -> 
     learned = learn_numbers(
         "pay", numbers, secrets, secret="s", cells=6, domain=(0, 100), policy=Policy()
     )
-    code = learned.code
+    code = learned.encoding.columns[0]
     assert len(code.cells) == len(code.edges) - 1 == len(learned.points)
     assert (code.edges[0], code.edges[-1]) == (0, 100)
     expected: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
@@ -279,7 +285,7 @@ def test_missing_numbers_have_no_category_without_a_secret() -> None:
     numbers = np.array([1.0, 2.0, np.nan, 4.0])
     with pytest.raises(InputError, match="1 missing values among the numbers"):
         learn_numbers("pay", numbers)
-    assert learn_numbers("pay", numbers, policy=Policy("keep")).code.keeps_missing
+    assert learn_numbers("pay", numbers, policy=Policy("keep")).encoding.columns[0].keeps_missing
     with pytest.raises(InputError, match="are missing"):
         learn_numbers("pay", numbers, policy=Policy("refuse"))
     with pytest.raises(InputError, match="all values of 'pay' are missing"):
@@ -296,7 +302,7 @@ def test_only_missing_numbers_that_are_kept_must_come_out(policy: Any, missing: 
         "pay", numbers, [*"fmfmfmfm"], Policy(policy), secret="s", cells=2, domain=(0, 8)
     )
     assert learned.fixed == (MISSING_LABEL if missing and policy == "keep" else None)
-    assert learned.code.missing == (MISSING_LABEL if missing else None)
+    assert learned.encoding.columns[0].missing == (MISSING_LABEL if missing else None)
     assert (MISSING_LABEL in learned.context.inputs) == bool(missing)
     assert (learned.context.inputs.coordinates is None) == bool(missing)
     told = " ".join(learned.notes)
@@ -312,10 +318,10 @@ def test_only_missing_labels_that_are_kept_must_come_out(policy: Any, missing: i
         told["ill", None] = missing  # type: ignore[index]
     learned = learn_labels("job", told, Policy(policy), secret="health")
     assert learned.fixed == (MISSING_LABEL if missing and policy == "keep" else None)
-    assert learned.code.missing == (MISSING_LABEL if missing else None)
+    assert learned.encoding.columns[0].missing == (MISSING_LABEL if missing else None)
     alone = learn_labels("job", {(None, k): n for (_, k), n in told.items()}, Policy(policy))
     assert alone.fixed is None
-    assert alone.code.keeps_missing == (policy == "keep")
+    assert alone.encoding.columns[0].keeps_missing == (policy == "keep")
 
 
 def test_rare_numbers_are_not_merged() -> None:

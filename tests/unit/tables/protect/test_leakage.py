@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Joint, Mechanism, Prior, Table
 from liftlock.accounting import Account, account
-from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding
+from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding, TableEncoding
 from liftlock.designs import design
 from liftlock.errors import NotDefined
 from liftlock.notions import LIP, MaxLift
@@ -39,7 +39,7 @@ def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> 
     notion = MaxLift("50")
     made = Mechanism(table, notion.certify(table, prior), prior, None)
     code = ColumnEncoding(name, **rules)
-    whole = Mechanism(made.channel, made.certificate, prior, None, column=code)
+    whole = Mechanism(made.channel, made.certificate, prior, None, encoding=TableEncoding((code,)))
     return ProtectedColumn(name, None, whole, True)
 
 

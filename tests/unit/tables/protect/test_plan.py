@@ -179,12 +179,12 @@ def test_a_missing_secret_may_be_any_that_the_joint_knows() -> None:
 def test_the_rules_of_a_public_prior() -> None:
     prior = Prior.from_counts({"a": 3, "b": 2, "c": 1})
     with_missing = Prior.from_counts({"a": 3, "b": 2, "c": 1, MISSING_LABEL: 1})
-    code = made(prepared(ColumnSpec("x", LIP("1"), context=prior, policy=Policy("keep")))).column
+    code = made(prepared(ColumnSpec("x", LIP("1"), context=prior, policy=Policy("keep")))).encoding
     assert code is not None
-    assert code.keeps_missing
-    code = made(prepared(ColumnSpec("x", LIP("1"), context=with_missing))).column
+    assert code.columns[0].keeps_missing
+    code = made(prepared(ColumnSpec("x", LIP("1"), context=with_missing))).encoding
     assert code is not None
-    assert code.missing == MISSING_LABEL
+    assert code.columns[0].missing == MISSING_LABEL
     for context in (prior, with_missing):
         with pytest.raises(InputError, match="missing value at row 13, column 'x'"):
             prepared(ColumnSpec("x", LIP("1"), context=context, policy=Policy("refuse")))

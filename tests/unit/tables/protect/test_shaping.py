@@ -169,7 +169,7 @@ def renamed(before: Mechanism, after: Mechanism) -> Counter[tuple[Fraction, ...]
 
 def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
     learned, core = numeric(None)
-    made = with_numbers(core, learned.code, np.array(learned.points))
+    made = with_numbers(core, learned.encoding.columns[0], np.array(learned.points))
     assert not renamed(core, made)
     assert made.certificate.guarantee == core.certificate.guarantee
     names = made.table.outputs.labels
@@ -181,7 +181,7 @@ def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
     for name in names:
         parts = [
             mass * law[cell].get(name, Fraction(0))
-            for mass, cell in zip(masses, learned.code.cells, strict=True)
+            for mass, cell in zip(masses, learned.encoding.columns[0].cells, strict=True)
         ]
         mean = sum(float(p) * x for p, x in zip(parts, learned.points, strict=True))
         assert name == pytest.approx(mean / float(sum(parts)), abs=0.05)
@@ -191,7 +191,7 @@ def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
 def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(policy: Any) -> None:
     learned, _ = numeric(Policy(policy))
     made = design_column(learned, LIP("0.4"), seconds=5).mechanism
-    assert made.column == learned.code
+    assert made.encoding == learned.encoding
     assert made.certificate.holds
     joint = learned.context
     cells = {
@@ -204,7 +204,7 @@ def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(poli
     assert within(lifts(cells, law.__getitem__), 0.4, 0.4)
     if policy == "keep":
         assert law[MISSING_LABEL] == {MISSING_LABEL: 1}
-        assert all(MISSING_LABEL not in law[cell] for cell in learned.code.cells)
+        assert all(MISSING_LABEL not in law[cell] for cell in learned.encoding.columns[0].cells)
 
 
 def test_outputs_that_mostly_mean_missing_are_one() -> None:

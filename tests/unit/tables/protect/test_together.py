@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from liftlock import Mechanism
-from liftlock.contexts.columns import GroupEncoding
-from liftlock.errors import CellError, InputError
+from liftlock import Alphabet, Mechanism
+from liftlock.contexts.columns import ColumnEncoding, TableEncoding
+from liftlock.errors import CellError, FileError, InputError
 from liftlock.notions import LIP
 from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.example import HEADER, people
@@ -59,7 +59,7 @@ PAIR = made("job", "schooling")
 
 def test_the_guarantee_is_for_all_columns_at_once() -> None:
     """Every lift of the whole tuple, from the rows of the table and the integers of the channel."""
-    group = PAIR.group
+    group = PAIR.encoding
     assert group is not None
     work = EncodedColumns(PAIR)
     codes = work.inputs([TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()])
@@ -84,7 +84,7 @@ def test_the_guarantee_is_for_all_columns_at_once() -> None:
 
 
 def test_rare_combinations_become_similar_ones() -> None:
-    group = PAIR.group
+    group = PAIR.encoding
     assert group is not None
     sizes = Counter(zip(TABLE["job"].to_pylist(), TABLE["schooling"].to_pylist(), strict=True))
     named = {(job or "(missing)", years): number for (job, years), number in sizes.items()}
@@ -142,7 +142,7 @@ def test_outputs_follow_the_channel() -> None:
 def test_the_mechanism_survives_its_file(tmp_path: Path) -> None:
     PAIR.save(tmp_path / "pair.json")
     again = Mechanism.load(tmp_path / "pair.json")
-    assert again.group == PAIR.group
+    assert again.encoding == PAIR.encoding
     assert again.channel == PAIR.channel
 
 
@@ -152,7 +152,7 @@ def test_unseen_combinations_are_refused_or_become_the_likeliest() -> None:
         EncodedColumns(PAIR).inputs(cells)
     assert told.value.row == 1
     mapping = made("job", "region", unseen="map")
-    assert mapping.group is not None
+    assert mapping.encoding is not None
     work = EncodedColumns(mapping)
     codes = work.inputs([pa.array(["craft", "cook"]), pa.array(["north", "north"])])
     # An unseen job is the most frequent one, in the region that was told.
@@ -170,14 +170,14 @@ def test_numbers_are_parts_too() -> None:
     found = prepare(SOURCE, specs, together=True, curve=False, drop=["schooling"])
     mechanism = found.columns[0].mechanism
     assert isinstance(mechanism, Mechanism)
-    assert mechanism.group is not None
-    assert len(mechanism.group.parts[1]) == 4
+    assert mechanism.encoding is not None
+    assert len(mechanism.encoding.parts[1]) == 4
     change = TableRelease(found, SOURCE, []).change()
     piece, *_ = SOURCE.batches(change.needs)
     jobs, pays = change.applied(piece)
     assert pays.type in (pa.int64(), pa.float64())
     assert len(set(pays.to_pylist())) <= 4
-    assert jobs.null_count == 0 or "(missing)" in mechanism.group.parts[0]
+    assert jobs.null_count == 0 or "(missing)" in mechanism.encoding.parts[0]
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,33 @@ def test_one_column_and_too_many_combinations() -> None:
 
 
 def test_a_group_is_of_two_columns_or_more() -> None:
-    assert PAIR.group is not None
+    assert PAIR.encoding is not None
     with pytest.raises(InputError, match="two columns or more"):
-        GroupEncoding(PAIR.group.columns[:1], PAIR.group.parts[:1])
+        TableEncoding(PAIR.encoding.columns[:1], PAIR.encoding.parts[:1])
+    with pytest.raises(InputError, match="not as many parts"):
+        TableEncoding(PAIR.encoding.columns)
+    stored = PAIR.encoding.to_data()
+    one = {"group": {"columns": stored["group"]["columns"][:1]}}
+    with pytest.raises(FileError, match="two columns or more"):
+        TableEncoding.from_data(one)
+    with pytest.raises(FileError, match="of one column and of several"):
+        TableEncoding.from_data(stored | {"column": {"name": "job"}})
+    assert TableEncoding.from_data({}) is None
+
+
+def test_the_stored_forms_of_one_column_and_of_several() -> None:
+    """They are those of every file so far: a key of its own for each."""
+    job = TableEncoding((ColumnEncoding("job", missing="?"),))
+    assert job.to_data() == {"column": {"name": "job", "missing": "?", "unseen": "refuse"}}
+    assert (job.alone, job.names) == (job.columns[0], ("job",))
+    town = ColumnEncoding("town")
+    both = TableEncoding((*job.columns, town), (Alphabet.of(["cook", "?"]), Alphabet.of(["A"])))
+    assert both.to_data() == {
+        "group": {
+            "columns": [
+                {"name": "job", "missing": "?", "unseen": "refuse", "labels": ["cook", "?"]},
+                {"name": "town", "unseen": "refuse", "labels": ["A"]},
+            ]
+        }
+    }
+    assert both.alone is None

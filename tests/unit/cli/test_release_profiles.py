@@ -1,15 +1,21 @@
-"""`liftlock profiles release`: one column changes, everything else stays; nothing is sent twice."""
+"""`liftlock release` of profiles: one column changes, all else stays; nothing is sent twice."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import liftlock as ll
 from liftlock import Channel, ProfileGraph
@@ -19,7 +25,7 @@ from tests.unit.cli.profiles.worlds import DESIGN, FILES, TABLE, assert_refused
 
 VALUES = {"low", "mid", "high"}
 OF_TABLE = ("--column", "usage", "--profile-column", "user")
-RELEASE = ("profiles", "release", "safe.json", "table.csv", *OF_TABLE)
+RELEASE = ("release", "safe.json", "table.csv", *OF_TABLE)
 LEDGER = ("--ledger", "ledger.json", "--id", "id")
 
 
@@ -88,7 +94,7 @@ def test_how_a_value_was_written_is_not_kept(run: Run) -> None:
     Path("table.csv").write_text(table)
     ll.lock(coin, ProfilePrivacy("0"), graph).save("safe.json")
     arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
-    outcome = run("profiles", "release", *arguments)
+    outcome = run("release", *arguments)
     assert outcome.code == 0
     assert set(Path("safe.csv").read_text().splitlines()[1:]) == {"x,1", "y,1"}
     said = "add up if they are independent observations: n rows of the same profile then lose up to"
@@ -101,16 +107,17 @@ def test_outputs_that_need_quotation_marks(run: Run) -> None:
     ll.lock(Channel.from_rows({"x": row, "y": row}), ProfilePrivacy("0"), graph).save("safe.json")
     Path("table.csv").write_text("usage,n\nx,1\n")
     arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
-    assert run("profiles", "release", *arguments).code == 0
+    assert run("release", *arguments).code == 0
     assert rows(Path("safe.csv").read_text())[1] == ['one, "two"', "1"]
 
 
-def test_semicolons(safe: Run) -> None:
-    content = "user;usage;more\nann;low;a,b\n"
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("|", "bars")])
+def test_semicolons(safe: Run, mark: str, name: str) -> None:
+    content = "user;usage;more\nann;low;a,b\n".replace(";", mark)
     outcome = safe(*RELEASE, "-o", "safe.csv", files={"table.csv": content})
     assert outcome.code == 0
-    assert rows(Path("safe.csv").read_text(), ";")[1][1] == "a,b"
-    assert "separated by semicolons" in outcome.err
+    assert rows(Path("safe.csv").read_text(), mark)[1][1] == "a,b"
+    assert f"separated by {name}" in outcome.err
 
 
 def test_the_law_of_what_is_released(run: Run) -> None:
@@ -120,7 +127,7 @@ def test_the_law_of_what_is_released(run: Run) -> None:
     ll.lock(swap, ProfilePrivacy("0"), graph).save("safe.json")
     Path("table.csv").write_text("bit\n0\n1\n1\n")
     arguments = ["safe.json", "table.csv", "--column", "bit", "-o", "safe.csv"]
-    assert run("profiles", "release", *arguments).code == 0
+    assert run("release", *arguments).code == 0
     assert Path("safe.csv").read_text() == "bit\n1\n0\n0\n"
 
 
@@ -144,9 +151,9 @@ def test_a_column_of_profiles_is_not_kept_unasked(run: Run) -> None:
     half = {"x": "0.5", "y": "0.5"}
     ll.lock(Channel.from_rows({"x": half, "y": half}), ProfilePrivacy("0"), graph).save("safe.json")
     table = {"table.csv": "who,usage\nann,x\nbob,y\n"}
-    release = ["profiles", "release", "safe.json", "table.csv", "--column", "usage"]
+    release = ["release", "safe.json", "table.csv", "--column", "usage"]
     outcome = run(*release, "-o", "safe.csv", files=table)
-    assert_refused(outcome, "a column of profiles would be kept", "table.csv, line 1: 'who'")
+    assert_refused(outcome, "a column of profiles would be kept", "table.csv: 'who'")
     assert run(*release, "--profile-column", "who", "-o", "safe.csv").code == 0
     assert Path("safe.csv").read_text().startswith("usage\n")
     assert run(*release, "--keep-profile", "-o", "kept.csv").code == 0
@@ -159,7 +166,7 @@ def shared(run: Run, table: str) -> Outcome:
     half = {"x": "0.5", "Y": "0.5"}
     ll.lock(Channel.from_rows({"x": half, "Y": half}), ProfilePrivacy("0"), graph).save("safe.json")
     arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
-    return run("profiles", "release", *arguments, files={"table.csv": table})
+    return run("release", *arguments, files={"table.csv": table})
 
 
 @pytest.mark.parametrize(
@@ -191,10 +198,12 @@ def test_a_copy_of_the_column_is_not_kept(run: Run, copied: list[str]) -> None:
     lines = zip([1, 2, 3], ["x", "Y", "x"], copied, strict=True)
     table = "n,usage,backup\n" + "".join(f"{n},{one},{other}\n" for n, one, other in lines)
     outcome = shared(run, table)
-    parts = ["a copy of 'usage' would be kept", "table.csv, line 1: 'backup'", "drop the column"]
+    parts = ["the kept column 'backup' tells the protected column 'usage'", "--drop backup"]
     assert_refused(outcome, *parts)
     arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
-    assert_refused(run("profiles", "release", *arguments, "--keep-profile"), *parts)
+    assert_refused(run("release", *arguments, "--keep-profile"), *parts)
+    assert run("release", *arguments, "--drop", "backup").code == 0
+    Path("safe.csv").unlink()
     assert shared(run, table.replace("3,x,", "3,Y,")).code == 0
 
 
@@ -233,7 +242,7 @@ def test_an_existing_output(safe: Run) -> None:
         ),
         ([*OF_TABLE[:3], "who", "-o", "s.csv"], ["no such column at table.csv, line 1: 'who'"]),
         ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
-        ([*OF_TABLE, "-o", "table.csv"], ["the output would replace DATA at table.csv"]),
+        ([*OF_TABLE, "-o", "table.csv"], ["the output would replace TABLE at table.csv"]),
         ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would replace MECHANISM"]),
         ([*OF_TABLE, "-o", "/dev/null", "--force"], ["a device, not a file", "go to a file"]),
         (
@@ -242,8 +251,11 @@ def test_an_existing_output(safe: Run) -> None:
         ),
         ([*OF_TABLE, "-o", "none/s.csv"], ["no such folder at none"]),
         ([*OF_TABLE], ["Missing option", "-o"]),
-        ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"], ["--id is missing"]),
-        ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--ledger is missing"]),
+        (
+            [*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"],
+            ["needs one of --who and --id"],
+        ),
+        ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--id goes with --ledger"]),
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"],
@@ -251,12 +263,12 @@ def test_an_existing_output(safe: Run) -> None:
         ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
-            ["the ledger would replace DATA at table.csv"],
+            ["the ledger would replace TABLE at table.csv"],
         ),
     ],
 )
 def test_refusals(safe: Run, arguments: list[str], parts: list[str]) -> None:
-    assert_refused(safe("profiles", "release", "safe.json", "table.csv", *arguments), *parts)
+    assert_refused(safe("release", "safe.json", "table.csv", *arguments), *parts)
     assert Path("table.csv").read_text() == TABLE
 
 
@@ -266,13 +278,12 @@ def test_refusals(safe: Run, arguments: list[str], parts: list[str]) -> None:
         ("user,usage\nann,low\ndan,low\n", ["unknown profile at table.csv, line 3, column 1"]),
         ("user,usage\nann,low\nann,idle\n", ["unknown value at table.csv, line 3", "'idle'"]),
         ("user,usage\nann,low\nann,\n", ["no value at table.csv, line 3, column 2 ('usage')"]),
-        ("user,usage\n", ["no rows below the header"]),
+        ("user,usage\n", ["no rows at table.csv"]),
         ("user,usage\nann\n", ["1 cell, but the header has 2 at table.csv, line 2"]),
-        ("user|usage\nann|low\n", ["separated by bars"]),
         ("user,usage,usage\nann,low,low\n", ["column name given twice"]),
         ("", ["empty file at table.csv"]),
         ("{}", ["JSON is not a table"]),
-        ('user,usage\nann,"low\n', ["not valid CSV"]),
+        ('user,usage\nann,"low\n', ["a quotation mark is never closed at table.csv, line 2"]),
         (b"user,usage\nann,\xff\n", ["not UTF-8 at table.csv, line 2"]),
     ],
 )
@@ -284,11 +295,14 @@ def test_other_mechanisms(run: Run) -> None:
     coin = Channel.from_rows({x: {0: "0.5", 1: "0.5"} for x in (0, 1)})
     ll.lock(coin, ll.LIP("0"), ll.Prior.uniform([0, 1])).save("safe.json")
     arguments = ["--column", "usage", "-o", "safe.csv"]
-    outcome = run("profiles", "release", "safe.json", "table.csv", *arguments, files=FILES)
-    assert_refused(outcome, "not a mechanism for profiles at safe.json")
-    outcome = run("profiles", "release", "edges.csv", "table.csv", *arguments)
+    outcome = run("release", "safe.json", "table.csv", *arguments, files=FILES)
+    assert_refused(outcome, "a value that the mechanism does not know", "'low'; it knows 0, 1")
+    for option in (["--profile-column", "user"], ["--keep-profile"], ["--impossible", "refuse"]):
+        outcome = run("release", "safe.json", "table.csv", *arguments, *option)
+        assert_refused(outcome, f"the mechanism knows no profiles: leave out {option[0]}")
+    outcome = run("release", "edges.csv", "table.csv", *arguments)
     assert_refused(outcome, "not a mechanism file at edges.csv")
-    outcome = run("profiles", "release", "none.json", "table.csv", *arguments)
+    outcome = run("release", "none.json", "table.csv", *arguments)
     assert_refused(outcome, "no such file at none.json")
 
 
@@ -318,7 +332,7 @@ def test_values_without_a_guarantee(partial: Run) -> None:
     bad = {"table.csv": "user,usage\nann,high\nbob,high\n"}
     outcome = partial(*RELEASE, "-o", "safe.csv", files=bad)
     assert_refused(outcome, "its profile calls impossible", "table.csv, line 3, column 2 ('usage')")
-    without = ["profiles", "release", "safe.json", "table.csv", "--column", "usage"]
+    without = ["release", "safe.json", "table.csv", "--column", "usage"]
     assert_refused(partial(*without, "-o", "safe.csv"), "give --profile-column to have it checked")
     anonymous = {"table.csv": "usage\nhigh\n"}
     assert partial(*without, "--impossible", "ignore", "-o", "safe.csv", files=anonymous).code == 0
@@ -406,18 +420,18 @@ def test_a_damaged_ledger(safe: Run) -> None:
 
 def test_the_ledger_comes_first(safe: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails, nothing is ever outside that is not in the ledger."""
-    replace = Path.replace
+    link = os.link
 
-    def failing(self: Path, target: str | os.PathLike[str]) -> Path:
+    def failing(source: str, target: str, **how: Any) -> None:
         if Path(target).name == "s.csv":
             raise OSError(28, "No space left on device")
-        return replace(self, target)
+        link(source, target, **how)
 
-    monkeypatch.setattr(Path, "replace", failing)
+    monkeypatch.setattr(os, "link", failing)
     outcome: Outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv")
     assert (outcome.code, outcome.out, set(outcome.made)) == (2, "", {"ledger.json"})
     (line,) = outcome.err.splitlines()
-    assert "after the observations were recorded in ledger.json" in line
+    assert "after the release was recorded in ledger.json" in line
     assert "nothing was released" in line
     assert recorded() == 4
 
@@ -441,7 +455,7 @@ def test_rows_without_a_guarantee_are_counted(run: Run) -> None:
     rows = Channel.from_rows({0: {0: "0.9", 1: "0.1"}, 1: {0: "0.2", 1: "0.8"}})
     ll.lock(rows, ProfilePrivacy("1"), graph, impossible="ignore").save("bare.json")
     table = {"table.csv": "who,bit\noften,0\nalways,0\nalways,1\n"}
-    release = ["profiles", "release", "bare.json", "table.csv", "--column", "bit"]
+    release = ["release", "bare.json", "table.csv", "--column", "bit"]
     named = [*release, "--profile-column", "who", "-o", "safe.csv"]
     assert_refused(run(*named, files=table), "calls impossible", "table.csv, line 3")
     outcome = run(*named, "--impossible", "ignore", files=table)
@@ -477,9 +491,99 @@ def test_the_ledger_is_one_of_accounts(safe: Run) -> None:
 
 
 def test_an_account_of_an_old_ledger_of_observations(safe: Run) -> None:
-    old = Path(__file__).parents[3] / "compatibility" / "files" / "profile-ledger.json"
+    old = Path(__file__).parents[2] / "compatibility" / "files" / "profile-ledger.json"
     found = safe("account", "ledger.json", files={"ledger.json": old.read_text()})
     assert found.code == 0
     assert "1 release of profile(" in found.out
     data = json.loads(safe("account", "ledger.json", "--json").out)
     assert {item["about"] for group in data["groups"] for item in group["items"]} == {"observation"}
+
+
+# --- tables of other kinds, and of any size -------------------------------------------------------
+
+
+def flip() -> ll.Mechanism:
+    """Return a mechanism that keeps ann's bit and turns bob's round: what comes out tells neither.
+
+    Its rows are in another order than the graph's pairs.
+    """
+    graph = ProfileGraph.complete({"ann": {0: 1, 1: 1}, "bob": {0: 1, 1: 1}})
+    pairs = [("bob", 1), ("ann", 0), ("bob", 0), ("ann", 1)]
+    rows = {(who, bit): {y: int(y == flipped(who, bit)) for y in (0, 1)} for who, bit in pairs}
+    return ll.lock(Channel.from_rows(rows), ProfilePrivacy("0"), graph)
+
+
+def flipped(who: str, bit: int) -> int:
+    return bit ^ (who == "bob")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow", "feather"])
+@pytest.mark.parametrize("source", ["csv", "csv.gz", "parquet", "arrow"])
+def test_every_kind_of_table(
+    run: Run, source: str, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row goes through the row of its own profile, also in later pieces of the table."""
+    monkeypatch.setattr("liftlock.tables.formats.csv.CHUNK", 64)
+    who, bits = ["ann", "bob", "bob", "ann", "bob"] * 20, [0, 1, 0, 1, 1] * 20
+    flip().save("safe.json")
+    write(f"t.{source}", pa.table({"who": who, "n": range(100), "bit": bits}))
+    table = [f"t.{source}", "--column", "bit", "--profile-column", "who"]
+    done = run("release", "safe.json", *table, "-o", f"safe.{ending}", "--json")
+    assert done.code == 0, done
+    found = read(f"safe.{ending}")
+    assert found.column_names == ["n", "bit"]
+    assert [str(n) for n in found.column("n").to_pylist()] == [str(n) for n in range(100)]
+    assert found.column("bit").to_pylist() == list(map(flipped, who, bits))
+    data = json.loads(done.out)
+    assert data["rows"] == 100
+    assert data["profiles"] == [{"profile": "bob", "rows": 60}, {"profile": "ann", "rows": 40}]
+
+
+def write(name: str, table: pa.Table) -> None:
+    if name.endswith(".parquet"):
+        pq.write_table(table, name, row_group_size=16)
+    elif name.endswith(".arrow"):
+        feather.write_feather(table, name, compression="uncompressed", chunksize=16)
+    else:
+        text = io.BytesIO()
+        arrow_csv.write_csv(table, text)
+        packed = gzip.compress(text.getvalue()) if name.endswith("gz") else text.getvalue()
+        Path(name).write_bytes(packed)
+
+
+def read(name: str) -> pa.Table:
+    if name.endswith(".parquet"):
+        return pq.read_table(name)
+    if "csv" in name:
+        return arrow_csv.read_csv(name)
+    return feather.read_table(name)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_bad_row_far_below_is_named(run: Run, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("liftlock.tables.formats.csv.CHUNK", 64)
+    flip().save("safe.json")
+    bad = ("line 92" if kind == "csv" else "row 91") + ", column"
+    release = ["release", "safe.json", f"t.{kind}", "--column", "bit", "--profile-column", "who"]
+    write(f"t.{kind}", pa.table({"who": ["ann"] * 90 + ["dan"], "bit": [0] * 91}))
+    assert_refused(run(*release, "-o", "s.csv"), "unknown profile", bad, "'dan'; the")
+    write(f"t.{kind}", pa.table({"who": ["ann"] * 90 + [None], "bit": [0] * 91}))
+    assert_refused(run(*release, "-o", "s.csv"), "no profile", bad)
+    write(f"t.{kind}", pa.table({"who": ["ann"] * 91, "bit": [0] * 90 + [2]}))
+    assert_refused(run(*release, "-o", "s.csv"), "unknown value", bad, "2")
+
+
+def test_names_for_the_profiles_are_not_kept(run: Run) -> None:
+    """A column that goes one to one with the profiles tells them, whatever it calls them."""
+    flip().save("safe.json")
+    who = ["ann", "bob"] * 10
+    lines = [f"{name},{name[0]}17,{at % 2}\n" for at, name in enumerate(who)]
+    table = {"t.csv": "who,badge,bit\n" + "".join(lines)}
+    release = ["release", "safe.json", "t.csv", "--column", "bit", "--profile-column", "who"]
+    refused = run(*release, "-o", "s.csv", files=table)
+    assert_refused(refused, "the kept column 'badge' tells the secret 'who' value by value")
+    assert run(*release, "-o", "s.csv", "--drop", "badge").code == 0
+    kept = run(*release, "-o", "kept.csv", "--keep", "badge", "--keep", "who")
+    assert kept.code == 0, kept
+    assert Path("kept.csv").read_text().startswith("who,badge,bit\nann,a17,0\nbob,b17,0\n")
+    assert "columns of profiles were kept" in kept.err
