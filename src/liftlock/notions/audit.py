@@ -494,17 +494,19 @@ def audit(
         raise
     if isinstance(context, Prior | Joint):
         table = lift_table(everything, context)
-        for notion in NOTIONS:
+        for notion in NOTIONS.values():
             if issubclass(notion, TableMeasure):
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table)
-        for notion in NOTIONS:
+        for notion in NOTIONS.values():
             if alpha is not None and issubclass(notion, OrderedBound):
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table, order)
     else:
         # Notions that are defined for every set come first.
-        of_sets = [each for each in NOTIONS if issubclass(each, TableMeasure) and each.of_sets]
+        of_sets = [
+            each for each in NOTIONS.values() if issubclass(each, TableMeasure) and each.of_sets
+        ]
         for measured in sorted(of_sets, key=lambda each: each.audited != "always"):
             with contextlib.suppress(NotDefined):
                 measurements[measured.key] = measured.measure(everything, context)
