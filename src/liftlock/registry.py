@@ -50,6 +50,7 @@ class Registry(Mapping[str, T]):
         fault: Callable[[object], str] = lambda entry: "",  # noqa: ARG005
     ) -> None:
         self.what = what
+        self._one = f"an {what}" if what[0] in "aeiou" else f"a {what}"
         self.group = group
         self._names = names
         self._fault = fault
@@ -64,13 +65,13 @@ class Registry(Mapping[str, T]):
         fault = self._fault(entry)
         if fault:
             kind = entry.__name__ if isinstance(entry, type) else type(entry).__name__
-            raise InputError(f"not a {self.what}", value=kind, remedy=fault)
+            raise InputError(f"not {self._one}", value=kind, remedy=fault)
         names = self._names(entry)
         taken = {name for each in self._entries.values() for name in self._names(each)}
         for name in names:
             if name in taken:
                 raise InputError(
-                    f"a {self.what} of this name is registered already",
+                    f"{self._one} of this name is registered already",
                     value=name,
                     remedy="give it another key, or unregister the other one",
                 )

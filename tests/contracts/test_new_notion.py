@@ -80,21 +80,11 @@ def attained(at: Replay) -> Any:
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Register the notion for one test."""
-    tables: list[dict[str, Any]] = [
-        notions.REGISTRY,
-        notions.SHORTHANDS,
-        notions.TITLES,
-        notions.AUDITED,
-    ]
-    before = [dict(table) for table in tables]
     monkeypatch.setitem(contract.TRUTHS, KEY, truth)
     monkeypatch.setitem(witnesses.ATTAINED, KEY, {KEY: attained})
     notions.register(HellingerLift)
     yield
-    notions.NOTIONS.remove(HellingerLift)
-    for table, old in zip(tables, before, strict=True):
-        table.clear()
-        table.update(old)
+    notions.NOTIONS.unregister(KEY)
 
 
 # --- the contracts --------------------------------------------------------------------------------
@@ -183,4 +173,4 @@ def test_methods_are_compared_by_it_or_refuse_it() -> None:
 def test_a_name_is_given_once() -> None:
     with pytest.raises(InputError, match="registered already"):
         notions.register(HellingerLift)
-    assert notions.NOTIONS.count(HellingerLift) == 1
+    assert list(notions.NOTIONS.values()).count(HellingerLift) == 1

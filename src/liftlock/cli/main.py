@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from typing import Any
 
 import click
@@ -30,6 +31,7 @@ from liftlock.cli.protect import protect_command
 from liftlock.cli.relations import relations_command
 from liftlock.cli.release import release_command
 from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
+from liftlock.registry import PluginWarning
 from liftlock.report.format import printable
 
 BAD_INPUT = 2
@@ -110,6 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    warnings.showwarning = _warn
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -138,6 +141,17 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         sys.exit(code)
     return code
+
+
+_show_warning = warnings.showwarning
+
+
+def _warn(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+    """Say in one line that a plug-in is left out; other warnings are Python's business."""
+    if issubclass(category, PluginWarning):
+        click.echo(f"liftlock: {printable(str(message))}", err=True)
+    else:
+        _show_warning(message, category, *rest, **more)
 
 
 def _unforeseen(error: Exception) -> str:

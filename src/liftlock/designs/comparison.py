@@ -208,10 +208,10 @@ def compare(
     asked = make_notion(budgets[0][0])
     chosen = fitting(context, asked) if methods is None else _listed(methods)
     entries: dict[str, _Method] = {}
-    for each in dict.fromkeys(chosen):
+    for each in chosen:
         found = _Method.of(each, context, asked)
         name = each if isinstance(each, str) else found.entry.key
-        if name in entries:
+        if name in entries and not isinstance(each, str):
             raise InputError(
                 "two methods of the same name", value=name, remedy="give one another name"
             )

@@ -26,7 +26,7 @@ class Entry:
 
 
 REGISTRY: Registry[Entry] = Registry(
-    "utility",
+    "kind of utility",
     "liftlock.utilities",
     (
         Entry(
