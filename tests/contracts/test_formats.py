@@ -77,6 +77,17 @@ def test_a_format_says_what_it_is(key: str) -> None:
         assert stem(path) == "people"
 
 
+OWN = [key for key, form in FORMATS.items() if form.open.__module__.startswith("liftlock.")]
+
+
+@pytest.mark.parametrize("key", OWN)
+def test_a_format_is_documented(key: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "howto" / "protect-a-table.md"
+    rows = [row for row in page.read_text(encoding="utf-8").splitlines() if row.startswith("|")]
+    for suffix in FORMATS[key].suffixes:
+        assert any(f"`{suffix}`" in row for row in rows), suffix
+
+
 @pytest.mark.parametrize("key", FORMATS)
 def test_every_ending_is_written_and_recognised_without_its_name(key: str, tmp_path: Path) -> None:
     form = FORMATS[key]
