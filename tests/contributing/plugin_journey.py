@@ -20,8 +20,8 @@ from liftlock.accounting import account
 from liftlock.accounting.accountants import ACCOUNTANTS
 from liftlock.cli import main
 from liftlock.estimate import ESTIMATORS
-from liftlock.notions import implied
-from liftlock.notions.registry import NOTIONS, parse_claim
+from liftlock.notions import implied, parse_claim
+from liftlock.notions.registry import NOTIONS
 from liftlock.tables.formats import FORMATS
 from liftlock.utility import REGISTRY as UTILITIES
 

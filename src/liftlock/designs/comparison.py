@@ -206,7 +206,7 @@ def compare(
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
     asked = make_notion(budgets[0][0])
-    chosen = fitting(context, asked) if methods is None else _listed(methods)
+    chosen: Sequence[AnyMethod] = fitting(context, asked) if methods is None else _listed(methods)
     entries: dict[str, _Method] = {}
     for each in chosen:
         found = _Method.of(each, context, asked)
@@ -448,9 +448,9 @@ def _listed(methods: AnyMethod | Sequence[AnyMethod]) -> list[AnyMethod]:
     return [methods]
 
 
-def fitting(context: Context, asked: Notion) -> list[AnyMethod]:
+def fitting(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
-    names: list[AnyMethod] = []
+    names = []
     usual = PREFERRED.get(context.kind) or tuple(designs_for(context.kind))
     usual = FOR_NUMBERS if isinstance(context, GridPrior) else usual
     for name in usual:

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import DESIGNS, Draft
-from liftlock.designs.mechanisms.prior_free import k_rr
+from liftlock.designs import DESIGNS, Draft, k_rr
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import LiftTable
