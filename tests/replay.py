@@ -7,7 +7,7 @@ The test of a notion, `tests/unit/notions/test_<page>.py`, says both for the con
 - ``NOT_MONOTONE``: for each guarantee that a processed output may break although the output keeps
   it, a case in which joining the first two outputs does.
 
-`gathered` collects them from the tests of all pages.
+`gathered` collects them from the tests of all pages, and from `test_<page>` of plug-ins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 import mpmath as mp
 
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import REGISTRY, Notion, Witness
+from liftlock.notions import Notion, Witness
+from liftlock.notions.registry import NOTIONS
 from tests import strategies
 from tests.oracles import real
 from tests.strategies import Case, Row
@@ -140,7 +141,13 @@ Attained: TypeAlias = dict[str, dict[str, Callable[[Replay], Any]]]
 def gathered(name: str) -> dict[str, Any]:
     """Return what the tests of all pages say under a name, by guarantee."""
     found: dict[str, Any] = {}
-    for page in dict.fromkeys(kind.page for kind in REGISTRY.values()):
-        module = importlib.import_module(f"tests.unit.notions.test_{page}")
-        found |= getattr(module, name, {})
+    for notion in NOTIONS.values():
+        for page in dict.fromkeys(kind.page for kind in notion.kinds()):
+            found |= getattr(importlib.import_module(_test_of(notion, page)), name, {})
     return found
+
+
+def _test_of(notion: type[Notion], page: str) -> str:
+    """Return the module that tests a page; that of a plug-in is on the path, by itself."""
+    own = notion.__module__.startswith("liftlock.")
+    return f"tests.unit.notions.test_{page}" if own else f"test_{page}"

@@ -32,6 +32,32 @@ def page_of(entry: Design) -> str:
     return own if (PAGES / own).exists() else f"{entry.make.__module__.rpartition('.')[2]}.md"
 
 
+def navigation(settings: str) -> dict[str, list[dict[str, str]]]:
+    """Return by section the pages of designs that the settings of the site do not list.
+
+    >>> navigation("designs/")["Designs"][0]
+    {'Optimal': 'designs/optimal.md'}
+    """
+    found: dict[str, list[dict[str, str]]] = {"Designs": [], "Designs for profiles": []}
+    for entry in DESIGNS.values():
+        page = f"designs/{page_of(entry)}"
+        section = found["Designs for profiles" if "profiles" in entry.contexts else "Designs"]
+        title = (PAGES.parent / page).read_text(encoding="utf-8").partition("\n")[0]
+        line = {title.removeprefix("# "): page}
+        if f": {page}\n" not in settings and line not in section:
+            section.append(line)
+    return found
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """MkDocs event: the settings have been read."""
+    settings = Path(config.config_file_path).read_text(encoding="utf-8")
+    for name, pages in navigation(settings).items():
+        for section in config.nav or []:
+            section.get(name, []).extend(pages)
+    return config
+
+
 def designs() -> str:
     """Return the designs as a Markdown table."""
     lines = [

@@ -163,7 +163,7 @@ CASES = [
     pytest.param(world, key, question, id=f"{world.name}-{key}-{question.of}-{place}")
     for world in WORLDS
     for key in ESTIMATORS
-    if key in world.model.estimators
+    if ESTIMATORS[key].suits(world.model)
     for place, question in enumerate(world.questions)
 ]
 

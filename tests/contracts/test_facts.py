@@ -37,7 +37,9 @@ def compared_names(source: str) -> list[str]:
                 each.value
                 for side in sides
                 for each in ast.walk(side)
-                if isinstance(each, ast.Constant) and each.value in TITLES
+                if isinstance(each, ast.Constant)
+                and isinstance(each.value, str)
+                and each.value in TITLES
             ]
             if any(isinstance(s, ast.Attribute) and s.attr in ("name", "key") for s in sides):
                 found += texts

@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import runpy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def navigation() -> list[str]:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     nav = settings[settings.index("\nnav:\n") :].split("\n\n")[0]
     written = re.findall(r"^ +- .*: (\S+\.md)$", nav, re.MULTILINE)
-    return [*written, *(page for item in notions_hook.navigation() for page in item.values())]
+    made = [*notions_hook.navigation(), *chain(*designs_hook.navigation(settings).values())]
+    return [*written, *(page for item in made for page in item.values())]
 
 
 # --- notions ------------------------------------------------------------------------------------

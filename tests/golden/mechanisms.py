@@ -1,14 +1,17 @@
 """Mechanisms whose files must be the same, byte for byte, on every machine and every day.
 
     python -m tests.golden.mechanisms          # print the SHA-256 of each file
+    python -m tests.golden.mechanisms arc      # of those whose name begins so
     python -m tests.golden.mechanisms --write  # after a change that is meant: store them
 
-Every way of solving is here at least once, each to its own end: none is stopped by its limits.
+Every way of solving is here at least once, each to its own end: none is stopped by its limits. The
+test of a method may say the digests of its mechanisms itself, as ``DIGESTS``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import random
 import sys
@@ -111,11 +114,27 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def said() -> dict[str, str]:
+    """Return the digests that the tests of methods say."""
+    found: dict[str, str] = {}
+    for entry in DESIGNS.values():
+        folder, _, module = entry.make.__module__.rpartition(".")
+        place = folder.replace("liftlock.", "tests/unit/", 1).replace(".", "/")
+        for name in dict.fromkeys((entry.make.__name__, module)):
+            path = Path(__file__).parents[2] / place / f"test_{name}.py"
+            if path.is_file() and "\nDIGESTS" in path.read_text(encoding="utf-8"):
+                found |= importlib.import_module(f"{place.replace('/', '.')}.test_{name}").DIGESTS
+    return found
+
+
 def main() -> None:
     """Print or store the digests."""
-    found = {name: digest(made(name)) for name in named()}
+    known, start = said(), next((word for word in sys.argv[1:] if word[0] != "-"), "")
+    found = {name: digest(made(name)) for name in named() if name.startswith(start)}
     if "--write" in sys.argv:
-        STORED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        stored = json.loads(STORED.read_text(encoding="utf-8")) if start else {}
+        stored |= {name: sha for name, sha in found.items() if name not in known}
+        STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     else:
         print(json.dumps(found, indent=1))
 

@@ -67,6 +67,7 @@ def test_the_archive_is_complete_and_of_no_machine(built: dict[str, Path]) -> No
     for name in (
         "LICENSE",
         "SECURITY.md",
+        "CONTRIBUTING.md",
         "Makefile",
         "papers/LICENSE",
         "papers/pyproject.toml",

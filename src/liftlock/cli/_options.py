@@ -60,6 +60,39 @@ class InOrder(click.Group):
         return list(self.commands)
 
 
+# --- what plug-ins may add to ---------------------------------------------------------------------
+
+
+class Known(click.Choice[str]):
+    """A choice of names that are looked up when they are needed."""
+
+    def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
+        self._names = names
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names that there are."""
+        return self._names()
+
+    @choices.setter
+    def choices(self, names: tuple[str, ...]) -> None:
+        """Ignore what click stores."""
+
+
+class Listing(click.Option):
+    """An option whose help lists, in place of ``{}``, the names that there are when it is shown."""
+
+    def __init__(self, names: Any, listed: Iterable[str], **attributes: Any) -> None:
+        self._listed, self._text = listed, str(attributes["help"])
+        super().__init__(names, **attributes)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Fill the names in."""
+        self.help = self._text.format(", ".join(self._listed))
+        return super().get_help_record(ctx)
+
+
 # --- groups ---------------------------------------------------------------------------------------
 
 
@@ -300,8 +333,9 @@ class UtilityOptions(OptionGroup):
     utility: str | None = option(
         "--utility",
         metavar="UTILITY",
-        help=f"{', '.join(UTILITIES)}, or {DISTORTION} with --loss.  "
-        "[default: mutual-information; mean for numbers]",
+        cls=Listing,
+        listed=UTILITIES,
+        help=f"{{}}, or {DISTORTION} with --loss.  [default: mutual-information; mean for numbers]",
     )
     loss: str | None = option(
         "--loss",

@@ -11,12 +11,12 @@ from rich.console import Group
 from rich.text import Text
 
 from liftlock.cli._console import Notes, passing, working
-from liftlock.cli._options import FILE, OutputOptions, option_group, output_options
+from liftlock.cli._options import FILE, Known, OutputOptions, option_group, output_options
 from liftlock.cli._reports import ReportOptions
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import METHODS
+from liftlock.estimate.api import methods
 from liftlock.estimate.intervals import KINDS
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, QUESTIONS
@@ -41,7 +41,7 @@ from liftlock.report.estimate import draw_estimates, estimate_report
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=Known(methods),
     default="auto",
     show_default=True,
     help="How to estimate.",

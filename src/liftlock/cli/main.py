@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -14,6 +15,7 @@ import click
 
 from liftlock import __version__
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotComposable, NotProved
+from liftlock.registry import PluginWarning
 
 BAD_INPUT = 2
 REFUSED = 1
@@ -179,6 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    warnings.showwarning = _warn
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -207,6 +210,17 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         sys.exit(code)
     return code
+
+
+_show_warning = warnings.showwarning
+
+
+def _warn(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+    """Say in one line that a plug-in is left out; other warnings are Python's business."""
+    if issubclass(category, PluginWarning):
+        _fail(str(message), 0)
+    else:
+        _show_warning(message, category, *rest, **more)
 
 
 def _unforeseen(error: Exception) -> str:

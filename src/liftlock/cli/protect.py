@@ -272,10 +272,9 @@ def beside(output: Path, ending: str) -> Path:
     >>> str(beside(Path("safe.csv.gz"), ".mechanism.json"))
     'safe.mechanism.json'
     """
-    name = output.name
-    for suffix in (".gz", *(f".{kind}" for kind in ("csv", "tsv", "parquet", "pq", "arrow"))):
-        name = name.removesuffix(suffix)
-    return output.with_name(name.removesuffix(".feather") + ending)
+    from liftlock.tables.formats import stem
+
+    return output.with_name(stem(output) + ending)
 
 
 def _check_report(report: Path | None) -> None:

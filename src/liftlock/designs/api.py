@@ -11,10 +11,11 @@ from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors
 from liftlock.designs.base import Draft, FormDraft
 from liftlock.designs.best_design import best
-from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.catalogue import designs_for
 from liftlock.designs.goal import AnyUtility, Weights
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import rounded
+from liftlock.designs.own import AnyMethod, read_method
 from liftlock.designs.per_user import design_users
 from liftlock.designs.published import true_guarantee
 from liftlock.designs.request import DesignRequest, cut, read_context, read_notion
@@ -35,7 +36,7 @@ def design(
     utility: AnyUtility | None = None,
     loss: Any = None,
     weights: Weights = None,
-    method: str | None = None,
+    method: AnyMethod | None = None,
     bits: int = DEFAULT_BITS,
     cells: int | None = None,
     spacing: str | None = None,
@@ -46,10 +47,12 @@ def design(
     Inputs that cannot occur are left out, and a remark says so. What the method proposes is locked:
     rounded to integers and audited exactly, so a mechanism that is returned keeps the notion.
 
-    Without a method it is the optimum, where one is known for the notion, else the best of all
-    that fit. Without a utility it is mutual information, for a prior on the line the squared
-    error, for a graph of profiles the largest chance of any one wrong value. A prior on the line
-    is cut into `cells` (512) of equal mass, or equal width if `spacing` is ``width``.
+    Without a method it is the optimum, where one is known for the notion, else the best of all that
+    fit. A method may be a `Design` or a function of your own, of (context, notion), that returns a
+    draft or its rows; options go to it. Without a utility it is mutual information, for a prior on
+    the line the squared error, for a graph of profiles the largest chance of any one wrong value. A
+    prior on the line is cut into `cells` (512) of equal mass, or equal width if `spacing` is
+    ``width``.
 
     For a graph of profiles the notion may be just a budget; `weights` say how much each profile
     counts, and `loss` is the matrix of the utility ``distortion``.
@@ -77,7 +80,8 @@ def design(
     method = usual_method(asked, context.kind) if method is None else method
     if method is None:
         return best(context, asked, **aim, bits=bits, **options)
-    return DesignRequest.of(find_design(method), context, asked, options, **aim).make(bits)
+    entry = read_method(method, context, asked, options)
+    return DesignRequest.of(entry, context, asked, options, **aim).make(bits)
 
 
 def lock(
@@ -104,7 +108,7 @@ def design_as_published(
     notion: Notion,
     *,
     utility: str | Utility | None = None,
-    method: str,
+    method: AnyMethod,
     bits: int = DEFAULT_BITS,
     cells: int | None = None,
     spacing: str | None = None,
@@ -128,9 +132,10 @@ def design_as_published(
             "designing as published", context.describe(), "every method for profiles keeps its word"
         )
     asked = read_notion(notion, context.kind)
-    if find_design(method).accepts("as_published"):
+    entry = read_method(method, context, asked, options)
+    if entry.accepts("as_published"):
         options = {"as_published": True} | options
-    request = DesignRequest.of(find_design(method), context, asked, options, utility=utility)
+    request = DesignRequest.of(entry, context, asked, options, utility=utility)
     draft = request.draft()
     true, remark = true_guarantee(rounded(draft, bits=bits), asked, request.whole)
     locked = lock_channel(draft, true, request.whole, bits=bits)

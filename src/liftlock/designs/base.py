@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
 from liftlock.contexts import Context, Kind, ProfileGraph
 from liftlock.errors import InputError, NotDefined, RowError
 from liftlock.exact.integers import Floats
@@ -92,8 +93,7 @@ class Design:
         """Make the draft; a design that is the same for every utility is not told which one."""
         if "utility" in _keywords(self.make):
             options["utility"] = utility
-        made: Draft | FormDraft = self.make(context, notion, **options)
-        return made
+        return read_draft(self.make(context, notion, **options), context, self.key)
 
 
 def _keywords(make: Callable[..., Any]) -> list[str]:
@@ -259,8 +259,8 @@ class Draft:
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:
         """Make a draft from a table input -> output -> probability."""
-        first = next(iter(rows.values()))
-        return cls.of(rows, first, [[row[y] for y in first] for row in rows.values()])
+        outputs = dict.fromkeys(output for row in rows.values() for output in row)
+        return cls.of(rows, outputs, [[row.get(y, 0) for y in outputs] for row in rows.values()])
 
     def __post_init__(self) -> None:
         shape = (len(self.inputs), len(self.outputs))
@@ -285,6 +285,64 @@ class Draft:
                 remedy=f"a draft may be off by at most {SUM_TOLERANCE:g}",
             )
         self.matrix.setflags(write=False)
+
+
+def read_draft(made: object, context: Context, key: str) -> Draft | FormDraft:
+    """Return what a method proposes for a context as a draft, its rows in the context's order.
+
+    It is a draft, or a channel, or rows as a table input -> output -> probability, or a square
+    matrix whose outputs are the inputs.
+
+    >>> from liftlock.contexts import Prior
+    >>> read_draft([[0.9, 0.1], [0.2, 0.8]], Prior.uniform("ab"), "mine").outputs.labels
+    ('a', 'b')
+    >>> read_draft(0.5, Prior.uniform("ab"), "mine")
+    Traceback (most recent call last):
+    liftlock.errors.InputError: the method mine returned no draft: 'float'; return a Draft, ...
+    """
+    if isinstance(made, FormDraft):
+        return made
+    if isinstance(made, SupportChannel):
+        return FormDraft(made)
+    known = [context.inputs, *([context.pairs] if isinstance(context, ProfileGraph) else [])]
+    draft = made if isinstance(made, Draft) else _proposed(made, known, key)
+    for inputs in known:
+        if draft.inputs.labels == inputs.labels:
+            return draft
+        if set(draft.inputs.labels) == set(inputs.labels):
+            order = [draft.inputs.index(label) for label in inputs.labels]
+            return replace(draft, inputs=inputs, matrix=draft.matrix[order].copy())
+    missing = [label for label in known[0].labels if label not in draft.inputs]
+    foreign = [label for label in draft.inputs.labels if label not in known[0]]
+    raise InputError(
+        f"the method {key} proposes rows for other values",
+        value=f"none for {listed(missing)}" if missing else f"some for {listed(foreign)}",
+        remedy="return one row for each of context.inputs",
+    )
+
+
+def _proposed(made: object, known: Sequence[Alphabet], key: str) -> Draft:
+    if isinstance(made, Channel):
+        return Draft.of(made.inputs, made.outputs, made.floats())
+    if isinstance(made, Mapping) and made and all(isinstance(r, Mapping) for r in made.values()):
+        return Draft.from_rows(made)
+    returned = type(made).__name__
+    if isinstance(made, np.ndarray | Sequence) and not isinstance(made, str | bytes):
+        try:
+            matrix = np.array(made, dtype=np.float64)
+        except (TypeError, ValueError):
+            matrix = np.empty(0)
+        for inputs in known:
+            if matrix.shape == (len(inputs), len(known[0])):
+                return Draft.of(inputs, known[0], matrix)
+        returned = f"{returned} of shape {matrix.shape}"
+    size = len(known[0])
+    raise InputError(
+        f"the method {key} returned no draft",
+        value=returned,
+        remedy="return a Draft, a table {input: {output: probability}}, or a matrix of "
+        f"{size} x {size} probabilities whose outputs are the inputs",
+    )
 
 
 def draft_of(solution: Solution, inputs: Alphabet) -> Draft:

@@ -24,10 +24,12 @@ from liftlock.designs.mechanisms import (
 )
 from liftlock.designs.noise import gaussian, laplace
 from liftlock.errors import InputError
+from liftlock.registry import Registry
 
-DESIGNS: Mapping[str, Design] = {
-    design.key: design
-    for design in (
+DESIGNS: Registry[Design] = Registry(
+    "design",
+    "liftlock.designs",
+    (
         optimal.OPTIMAL,
         binary.DESIGN,
         optimal.STAIRCASE,
@@ -58,8 +60,10 @@ DESIGNS: Mapping[str, Design] = {
         profile_response.CLUSTER,
         profile_response.SINGLE_BIT,
         profile_response.RANDOMISED_RESPONSE,
-    )
-}
+    ),
+    names=lambda design: [design.key],
+    fault=lambda design: "" if isinstance(design, Design) else "give a liftlock.designs.Design",
+)
 """Every design, by key."""
 
 

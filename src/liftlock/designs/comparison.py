@@ -15,6 +15,7 @@ from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
+from liftlock.designs.own import AnyMethod, read_method
 from liftlock.designs.request import cut
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
@@ -38,9 +39,11 @@ PREFERRED: Mapping[Kind, tuple[str, ...]] = {
     "family": ("optimal", "optimal:ldp", "k-rr"),
     "intervals": ("optimal", "optimal:ldp", "k-rr"),
     "ball": ("optimal", "optimal:ldp", "k-rr"),
-    "profiles": tuple(designs_for("profiles")),
 }
-"""The methods that are compared when none are named, as far as they fit the notion."""
+"""The methods that are compared when none are named, as far as they fit the notion.
+
+For profiles they are all there are.
+"""
 
 FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian", "sampling")
 """Those that are compared for a prior on the line."""
@@ -155,7 +158,7 @@ class Comparison:
 def compare(
     context: Context | LinePrior,
     make_notion: MakeNotion | None = None,
-    methods: Sequence[str] | None = None,
+    methods: AnyMethod | Sequence[AnyMethod] | None = None,
     epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
     utility: AnyUtility | None = None,
     *,
@@ -169,13 +172,13 @@ def compare(
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
 
-    A method is the key of a design; ``KEY:ldp`` asks it for LDP, ``KEY:published`` for what was
-    published. A method that is only made for LDP gets the LDP budget that implies what is asked
-    for (the smaller of the two sides). Published methods may break their promise; `needed` is then
-    their true budget.
-    `seconds` limits each search that can be stopped. Once `stopped` returns true, the points that
-    are complete are all there will be; the one in the making is dropped. A prior on the line is
-    cut once, into `cells` with a `spacing`, as in `design`.
+    A method is the key of a design, a design or a function as in `design`; ``KEY:ldp`` asks it for
+    LDP, ``KEY:published`` for what was published. A method that is only made for LDP gets the LDP
+    budget that implies what is asked for (the smaller of the two sides). Published methods may
+    break their promise; `needed` is then their true budget. `seconds` limits each search that can
+    be stopped. Once `stopped` returns true, the points that are complete are all there will be; the
+    one in the making is dropped. A prior on the line is cut once, into `cells` with a `spacing`, as
+    in `design`.
 
     `make_notion` is LIP unless told otherwise. For a graph of profiles it is ProfilePrivacy, its
     `loss` and `weights` are those of `design`, and each point tells what happens to the values.
@@ -203,8 +206,16 @@ def compare(
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
     asked = make_notion(budgets[0][0])
-    chosen = fitting(context, asked) if methods is None else list(methods)
-    entries = [(name, _Method.of(name, context, asked)) for name in dict.fromkeys(chosen)]
+    chosen: Sequence[AnyMethod] = fitting(context, asked) if methods is None else _listed(methods)
+    entries: dict[str, _Method] = {}
+    for each in chosen:
+        found = _Method.of(each, context, asked)
+        name = each if isinstance(each, str) else found.entry.key
+        if name in entries and not isinstance(each, str):
+            raise InputError(
+                "two methods of the same name", value=name, remedy="give one another name"
+            )
+        entries[name] = found
     if not entries and methods is None:
         raise InputError(
             f"no method for {context.describe()} is made for this notion",
@@ -217,7 +228,7 @@ def compare(
     nothing, truth = goal.ends
     curves = []
     total, done = len(entries) * len(budgets), 0
-    for name, method in entries:
+    for name, method in entries.items():
         points = []
         for given, epsilon in budgets:
             if progress is not None:
@@ -267,10 +278,10 @@ def _point(
     started = time.monotonic()
     if method.published:
         made = design_as_published(
-            context, used, utility=goal.utility, method=method.entry.key, **options
+            context, used, utility=goal.utility, method=method.entry, **options
         )
     else:
-        made = design(context, used, utility=goal.utility, method=method.entry.key, **options)
+        made = design(context, used, utility=goal.utility, method=method.entry, **options)
     elapsed = time.monotonic() - started
     assert made.origin is not None
     lower = upper = errors = None
@@ -280,8 +291,13 @@ def _point(
     else:
         leakage = Leakage.of(made)
         lower, upper = leakage.lower, leakage.upper
-        at_delta = asked.delta_limit() is not None
-        needed = _at_delta(made, asked) if at_delta else leakage.needed(asked, epsilon)
+        share = asked.share(made.channel, made.context)
+        if asked.delta_limit() is not None:
+            needed = _at_delta(made, asked)
+        elif share is not None:
+            needed = epsilon * share
+        else:
+            needed = leakage.needed(asked, epsilon)
     return Point(
         epsilon,
         needed,
@@ -391,8 +407,12 @@ class _Method:
     published: bool
 
     @classmethod
-    def of(cls, name: str, context: Context, asked: Notion) -> _Method:
-        """Read KEY, KEY:ldp or KEY:published."""
+    def of(cls, name: AnyMethod, context: Context, asked: Notion) -> _Method:
+        """Read KEY, KEY:ldp or KEY:published, or what is not named but given."""
+        if not isinstance(name, str):
+            entry = read_method(name, context, asked)
+            check_fits(entry, context, asked)
+            return cls(entry, ldp=False, published=not entry.keeps)
         key, colon, form = name.partition(":")
         form = form.strip().lower()
         entry = find_design(key)
@@ -422,10 +442,17 @@ class _Method:
         return asked
 
 
+def _listed(methods: AnyMethod | Sequence[AnyMethod]) -> list[AnyMethod]:
+    if isinstance(methods, Sequence) and not isinstance(methods, str):
+        return list(methods)
+    return [methods]
+
+
 def fitting(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
     names = []
-    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[context.kind]
+    usual = PREFERRED.get(context.kind) or tuple(designs_for(context.kind))
+    usual = FOR_NUMBERS if isinstance(context, GridPrior) else usual
     for name in usual:
         key, _, ldp = name.partition(":")
         if key not in DESIGNS or (ldp and len(context.inputs) > FEW_SYMBOLS):

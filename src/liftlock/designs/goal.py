@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,7 +31,8 @@ from liftlock.utility.utility import (
     value_of_truth,
 )
 
-AnyUtility = str | Utility | ProfileUtility
+AnyUtility = str | Utility | ProfileUtility | Callable[[Floats], float]
+"""A name, an object, or a concave function of a posterior."""
 Weights = Prior | Mapping[Any, Any] | None
 """How much each profile of a graph counts; all alike if None."""
 
@@ -182,7 +183,10 @@ def read_goal(
         raise InputError(
             "a utility of profiles", value=context.describe(), remedy="give another utility"
         )
-    asked = make_utility(usual_utility(context) if utility is None else utility, context.inputs)
+    utility = usual_utility(context) if utility is None else utility
+    if not isinstance(utility, str):
+        utility = make_utility(utility, (whole or context).inputs)
+    asked = make_utility(utility, context.inputs)
     if whole is not None and asked is utility:
         places = [whole.inputs.index(label) for label in context.inputs.labels]
         asked = restricted(asked, places, len(whole.inputs))

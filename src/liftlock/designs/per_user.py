@@ -10,7 +10,7 @@ import numpy as np
 from liftlock.contexts import AnyUserPrior, PerUserPriors
 from liftlock.designs.goal import AnyUtility
 from liftlock.designs.request import read_notion
-from liftlock.errors import InputError
+from liftlock.errors import InputError, NotDefined
 from liftlock.forms import USER_CHANNELS
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions.base import Notion
@@ -21,7 +21,7 @@ def design_users(
     notion: Notion | object,
     *,
     utility: AnyUtility | None = None,
-    method: str | None = None,
+    method: object = None,
     budgets: Sequence[Any] | None = None,
     **options: Any,
 ) -> Mechanism:
@@ -36,6 +36,10 @@ def design_users(
     safe-response on 2 symbols, a prior for each user
     """
     asked = read_notion(notion, context.kind)
+    if method is not None and not isinstance(method, str):
+        raise NotDefined(
+            "a method of your own", context.describe(), f"name one of {', '.join(USER_CHANNELS)}"
+        )
     if utility is not None or options:
         raise InputError(
             "a law for users with a prior each has no such option",

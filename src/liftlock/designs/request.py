@@ -64,14 +64,14 @@ _COMPARED = 128
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
-def read_context(context: object, method: str | None) -> Context | LinePrior:
+def read_context(context: object, method: object) -> Context | LinePrior:
     """Return the context that is meant: labels alone stand for any priors of users.
 
     An alphabet is enough; a list of labels needs a method for users with a prior each.
     """
     if isinstance(context, Alphabet):
         return AnyUserPrior(context)
-    if isinstance(context, Sequence) and method in USER_CHANNELS:
+    if isinstance(context, Sequence) and isinstance(method, str) and method in USER_CHANNELS:
         return AnyUserPrior(Alphabet.of(context))
     return cast("Context | LinePrior", context)
 

@@ -1,7 +1,7 @@
 """From private reports to answers: estimates of counts, sums and histograms, with intervals."""
 
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import METHODS, estimate
+from liftlock.estimate.api import estimate
 from liftlock.estimate.estimators import ESTIMATORS
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import QUESTIONS, Question
@@ -9,7 +9,6 @@ from liftlock.estimate.result import Answer, Estimate, Fit
 
 __all__ = [
     "ESTIMATORS",
-    "METHODS",
     "QUESTIONS",
     "Aggregate",
     "Answer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
@@ -28,12 +28,22 @@ from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate, Fit
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel
+from liftlock.registry import name_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
-METHODS: tuple[Method, ...] = get_args(Method)
+AnyMethod = str | type[Estimator[Any]]
+"""The key of an estimator, ``auto``, or a class of one's own."""
+
+
+def methods() -> tuple[str, ...]:
+    """Return what a method may be named.
+
+    >>> methods()
+    ('auto', 'bayes', 'unbiased', 'likelihood', 'consistent'...)
+    """
+    return ("auto", *ESTIMATORS)
 
 
 def estimate(
@@ -47,7 +57,7 @@ def estimate(
     trust_profiles: bool | None = None,
     weights: npt.ArrayLike | None = None,
     offsets: npt.ArrayLike | None = None,
-    method: str = "auto",
+    method: AnyMethod = "auto",
     interval: str = "auto",
     level: object = "0.95",
     about: str = "people",
@@ -57,11 +67,11 @@ def estimate(
 
     `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
     or ``mean``; weights and offsets come with the reports, or with their aggregate. `method` is
-    ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the
-    kinds of intervals. Where the reports do not determine an answer, ``auto`` gives the middle of
-    the range of all that explain them. `about` says whether the interval is to hold the number
-    among the ``people`` who reported, or the expected number if they are a random sample of a
-    ``population``.
+    ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``, or an `Estimator` class of
+    your own; `interval` is one of the kinds of intervals. Where the reports do not determine an
+    answer, ``auto`` gives the middle of the range of all that explain them. `about` says whether
+    the interval is to hold the number among the ``people`` who reported, or the expected number if
+    they are a random sample of a ``population``.
 
     The counts of an encoding do not hold which symbols a report supports together, and posteriors
     depend on that: ``bayes`` needs the reports themselves.
@@ -130,7 +140,7 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
         if counted.weights is not None:
             counted.weights.refuse(question.of, options.about, estimator.key)
     else:
-        estimator = ESTIMATORS[options.method](model, question)
+        estimator = (options.estimator or ESTIMATORS[options.method])(model, question)
         why = "as asked" if len(model.estimators) > 1 else model.why
     method, statistic = estimator.key, model.statistic(counted)
     values, remarks = estimator.values(statistic), estimator.remarks(statistic)
@@ -247,16 +257,18 @@ def _warnings(
 class Options:
     """The method, the kind and the level of the interval, whom it is about, and the seed."""
 
-    method: Method
+    method: str
     interval: Kind
     level: float
     about: About
     seed: int | None = None
+    estimator: type[Estimator[Any]] | None = None
+    """The class of the method, where it is not one of the registry."""
 
     @classmethod
     def of(
         cls,
-        method: str = "auto",
+        method: AnyMethod = "auto",
         interval: str = "auto",
         level: object = "0.95",
         about: str = "people",
@@ -267,8 +279,12 @@ class Options:
         >>> Options.of(level="95 %").level
         0.95
         """
+        own = None
+        if not isinstance(method, str):
+            own = _own(method)
+            method = own.key
         for given, known, what in (
-            (method, METHODS, "method"),
+            (method, (*methods(), method) if own else methods(), "method"),
             (interval, KINDS, "kind of interval"),
             (about, ABOUT, "group the answer is about"),
         ):
@@ -278,7 +294,26 @@ class Options:
         if seed is not None and seed < 0:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)
         kind = cast("Kind", interval)
-        return cls(cast("Method", method), kind, chance, cast("About", about), seed)
+        return cls(method, kind, chance, cast("About", about), seed, own)
+
+
+def _own(method: object) -> type[Estimator[Any]]:
+    """Return a class of somebody's own, whose key is not that of another one."""
+    key = getattr(method, "key", None)
+    if not isinstance(method, type) or not issubclass(method, Estimator) or key is None:
+        raise InputError(
+            "not an estimator",
+            value=name_of(method),
+            remedy=f"name one ({', '.join(methods())}), or give a class made from "
+            "liftlock.estimate.estimators.Estimator, with a key",
+        )
+    if key in methods() and ESTIMATORS.get(key) is not method:
+        raise InputError(
+            "an estimator of this name is registered already",
+            value=key,
+            remedy="give your class another key",
+        )
+    return method
 
 
 def answers_of(

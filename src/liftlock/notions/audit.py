@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, Protocol, overload
@@ -23,7 +23,7 @@ from liftlock.contexts.per_user import Limits
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.decimals import moves
-from liftlock.exact.enclosure import Enclosure, nearest_float
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
 from liftlock.forms.user_channel import budget_text
 from liftlock.notions.approximate import CURVES, DeltaCurve
@@ -32,6 +32,7 @@ from liftlock.notions.base import (
     Order,
     OrderedBound,
     TableMeasure,
+    UpperBound,
     order_text,
     read_order,
     safe_text,
@@ -59,6 +60,7 @@ from liftlock.notions.profile import (
 from liftlock.notions.registry import NOTIONS
 from liftlock.notions.user_lifts import UserLifts, user_lifts
 from liftlock.progress import Progress, Step, silent
+from liftlock.registry import name_of
 
 
 @dataclass(frozen=True)
@@ -402,6 +404,10 @@ def _user_claims(found: UserLifts, limits: Limits, whose: str = "") -> list[User
     return [UserClaim(claim, user) for claim, user in zip(claims, users, strict=True)]
 
 
+AnyNotion = Notion | type[Notion] | Callable[[LiftTable], object]
+"""A notion, its class, or a function of the table of lifts."""
+
+
 class Certified(Protocol):
     """A mechanism, as an audit sees it."""
 
@@ -423,11 +429,15 @@ def _refuse_options(context: Context, alpha: object, at_epsilon: object, remedy:
 
 
 @overload
-def audit(channel: AnyChannel | Certified, context: ProfileGraph) -> ProfileAudit: ...
+def audit(
+    channel: AnyChannel | Certified, context: ProfileGraph, *, notion: AnyNotion | None = None
+) -> ProfileAudit: ...
 
 
 @overload
-def audit(channel: AnyChannel | Certified, context: PerUserPriors) -> UserAudit: ...
+def audit(
+    channel: AnyChannel | Certified, context: PerUserPriors, *, notion: AnyNotion | None = None
+) -> UserAudit: ...
 
 
 @overload
@@ -435,6 +445,7 @@ def audit(
     channel: AnyChannel | Certified,
     context: Context,
     *,
+    notion: AnyNotion | None = None,
     alpha: object = None,
     at_epsilon: object = None,
     impossible: Impossible = "refuse",
@@ -446,12 +457,16 @@ def audit(
     channel: AnyChannel | Certified,
     context: Context,
     *,
+    notion: AnyNotion | None = None,
     alpha: object = None,
     at_epsilon: object = None,
     impossible: Impossible = "refuse",
     progress: Progress | None = None,
 ) -> Audit:
     """Measure every notion that is defined for the context, exactly.
+
+    `notion` adds one of your own: a class or an object of a `Notion`, or a function of the table of
+    lifts that returns an exact number, an enclosure or a measurement. Nothing has to be registered.
 
     `alpha` adds the measures of that order, `at_epsilon` the deltas of (epsilon, delta)-LIP and
     -LDP. A channel that accepts an input of prior probability 0 is refused unless
@@ -460,6 +475,78 @@ def audit(
     that a profile calls impossible are listed, not refused. Of users with a prior each the largest
     and the smallest lift of anybody are measured, and compared with what a mechanism promises.
     """
+    found = _audit(channel, context, alpha, at_epsilon, impossible, progress)
+    if notion is None:
+        return found
+    own = measure_own(notion, found.channel, context, found.alpha)
+    for key in own:
+        if key in found.measurements and NOTIONS.get(key) not in (notion, type(notion)):
+            raise InputError(
+                "an audit has a measure of this name already", value=key, remedy="rename yours"
+            )
+    return replace(found, measurements={**found.measurements, **own})
+
+
+def measure_own(
+    notion: object, channel: AnyChannel, context: Context, alpha: Order = None
+) -> dict[str, Measurement]:
+    """Measure somebody's own notion: a class, an object, or a function of the table of lifts.
+
+    >>> from liftlock.channel import Channel
+    >>> def largest(table: LiftTable) -> Fraction:
+    ...     return table.largest().lift
+    >>> print(measure_own(largest, Channel.identity("ab"), Prior.uniform("ab"))["largest"].value)
+    2
+    """
+    if isinstance(notion, UpperBound):
+        return {notion.key: notion.read(channel, context, BITS)}
+    if isinstance(notion, Notion):
+        claims, _ = notion.decide(channel, context)
+        return {
+            each.quantity: Measurement(
+                each.quantity, each.measured, notion.unit, None, each.witness
+            )
+            for each in claims
+        }
+    if isinstance(notion, type) and issubclass(notion, OrderedBound):
+        return {notion.key: notion.measure(channel, context, alpha)}
+    measure, key = getattr(notion, "measure", None), getattr(notion, "key", None)
+    if callable(measure) and isinstance(key, str):
+        return {key: _measured(measure(channel, context), key)}
+    if callable(notion) and not isinstance(notion, type):
+        name = name_of(notion).rpartition(".")[2]
+        return {name: _measured(notion(lift_table(channel, context)), name)}
+    raise InputError(
+        "not a notion that can be measured",
+        value=name_of(notion),
+        remedy="give a class made from liftlock.notions.Notion, such as a TableBound, one of its "
+        "objects, or a function of the table of lifts",
+    )
+
+
+def _measured(found: object, key: str) -> Measurement:
+    if isinstance(found, Measurement):
+        return found
+    if isinstance(found, Enclosure):
+        return Measurement(key, found, "", None, None)
+    if isinstance(found, Fraction | int) and not isinstance(found, bool):
+        return Measurement(key, Enclosure.of(Fraction(found)), "", None, None)
+    raise InputError(
+        f"the measure {key} is no exact number",
+        value=type(found).__name__,
+        remedy="return a Fraction, an Enclosure or a Measurement: an audit says nothing that "
+        "rounding could have made",
+    )
+
+
+def _audit(
+    channel: AnyChannel | Certified,
+    context: Context,
+    alpha: object,
+    at_epsilon: object,
+    impossible: Impossible,
+    progress: Progress | None,
+) -> Audit:
     subject = getattr(channel, "channel", channel)
     if not isinstance(subject, Channel | StructuredChannel):
         raise InputError(
@@ -494,17 +581,19 @@ def audit(
         raise
     if isinstance(context, Prior | Joint):
         table = lift_table(everything, context)
-        for notion in NOTIONS:
+        for notion in NOTIONS.values():
             if issubclass(notion, TableMeasure):
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table)
-        for notion in NOTIONS:
+        for notion in NOTIONS.values():
             if alpha is not None and issubclass(notion, OrderedBound):
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table, order)
     else:
         # Notions that are defined for every set come first.
-        of_sets = [each for each in NOTIONS if issubclass(each, TableMeasure) and each.of_sets]
+        of_sets = [
+            each for each in NOTIONS.values() if issubclass(each, TableMeasure) and each.of_sets
+        ]
         for measured in sorted(of_sets, key=lambda each: each.audited != "always"):
             with contextlib.suppress(NotDefined):
                 measurements[measured.key] = measured.measure(everything, context)

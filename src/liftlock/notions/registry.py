@@ -33,16 +33,78 @@ from liftlock.notions.per_output import (
     L1LiftInverse,
 )
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.registry import Registry, View
 
-NOTIONS: list[type[Notion]] = []
-"""Every notion, in the order in which they are listed."""
-REGISTRY: dict[str, Kind] = {}
-"""Every kind of guarantee, by name."""
-SHORTHANDS: dict[str, str] = {}
+
+def _names(notion: type[Notion]) -> list[str]:
+    kinds = notion.kinds()
+    return list(dict.fromkeys([*(k.key for k in kinds), *(k.quantity for k in kinds)]))
+
+
+def _fault(notion: object) -> str:
+    if not (isinstance(notion, type) and issubclass(notion, Notion)):
+        return "give a class made from liftlock.notions.Notion, such as a TableBound"
+    missing = [name for name in ("key", "title", "says") if not hasattr(notion, name)]
+    missing += sorted(getattr(notion, "__abstractmethods__", ()))
+    return f"it lacks {', '.join(missing)}" if missing else ""
+
+
+NOTIONS: Registry[type[Notion]] = Registry(
+    "notion",
+    "liftlock.notions",
+    (
+        LIP,
+        ALIP,
+        MaxLift,
+        MinLift,
+        ApproximateLIP,
+        LDP,
+        ProfilePrivacy,
+        ApproximateLDP,
+        Identifiability,
+        MutualInformation,
+        MaximalLeakage,
+        TotalVariation,
+        Chi2,
+        L1Lift,
+        Chi2Lift,
+        L1LiftInverse,
+        Chi2LiftInverse,
+        AlphaLift,
+        AlphaLiftInverse,
+        Sibson,
+        Arimoto,
+        CrowdMass,
+        NoBreach,
+    ),
+    names=_names,
+    fault=_fault,
+)
+"""Every notion, in the order in which they are listed; a new one is one file and one line here."""
+REGISTRY: Mapping[str, Kind] = View(
+    NOTIONS, lambda notion: [(kind.key, kind) for kind in notion.kinds()]
+)
+"""Every kind of guarantee, by name; some notions have several."""
+SHORTHANDS: Mapping[str, str] = View(
+    NOTIONS,
+    lambda notion: [
+        (kind.quantity, kind.key) for kind in notion.kinds() if kind.quantity != kind.key
+    ],
+)
 """Quantities of an audit that are not named after their guarantee: the guarantee of each."""
-TITLES: dict[str, str] = {}
+TITLES: Mapping[str, str] = View(
+    NOTIONS,
+    lambda notion: [
+        (name, kind.title) for kind in notion.kinds() for name in (kind.key, kind.quantity)
+    ],
+)
 """What each guarantee and each measure is called when people read it."""
-AUDITED: dict[str, tuple[Kind, str]] = {}
+AUDITED: Mapping[str, tuple[Kind, str]] = View(
+    NOTIONS,
+    lambda notion: [
+        (kind.quantity, (kind, notion.audited)) for kind in notion.kinds() if notion.audited
+    ],
+)
 """What an audit measures, by key: the guarantee, and when it is measured."""
 
 
@@ -53,55 +115,13 @@ def register(notion: type[Notion]) -> None:
     Traceback (most recent call last):
     liftlock.errors.InputError: a notion of this name is registered already: 'lip'; ...
     """
-    kinds = notion.kinds()
-    for name in (name for kind in kinds for name in (kind.key, kind.quantity)):
-        if name in TITLES:
-            raise InputError(
-                "a notion of this name is registered already",
-                value=name,
-                remedy="give it another key",
-            )
-    for kind in kinds:
-        REGISTRY[kind.key] = kind
-        TITLES[kind.key] = TITLES[kind.quantity] = kind.title
-        if kind.quantity != kind.key:
-            SHORTHANDS[kind.quantity] = kind.key
-        if notion.audited:
-            AUDITED[kind.quantity] = (kind, notion.audited)
-    NOTIONS.append(notion)
-
-
-for _notion in (
-    LIP,
-    ALIP,
-    MaxLift,
-    MinLift,
-    ApproximateLIP,
-    LDP,
-    ProfilePrivacy,
-    ApproximateLDP,
-    Identifiability,
-    MutualInformation,
-    MaximalLeakage,
-    TotalVariation,
-    Chi2,
-    L1Lift,
-    Chi2Lift,
-    L1LiftInverse,
-    Chi2LiftInverse,
-    AlphaLift,
-    AlphaLiftInverse,
-    Sibson,
-    Arimoto,
-    CrowdMass,
-    NoBreach,
-):
-    register(_notion)
+    NOTIONS.register(notion)
 
 
 def lift_notions() -> tuple[str, ...]:
-    """Return the names of the notions that limit lifts."""
-    return tuple(notion.key for notion in NOTIONS if issubclass(notion, LiftNotion))
+    """Return the names of our own notions that limit lifts, which designs are made for."""
+    every = NOTIONS.registered.values()
+    return tuple(notion.key for notion in every if issubclass(notion, LiftNotion))
 
 
 def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
@@ -165,5 +185,7 @@ def _entry(name: str) -> Kind:
         return REGISTRY[name]
     except KeyError:
         raise InputError(
-            "unknown notion", value=name, remedy=f"known are {', '.join(REGISTRY)}"
+            "unknown notion",
+            value=name,
+            remedy=f"known are {', '.join(REGISTRY)}; others come with their packages",
         ) from None

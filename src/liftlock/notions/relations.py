@@ -37,7 +37,9 @@ def leakages() -> dict[str, type[UpperBound]]:
     ['eps_upper', 'eps_lower', 'ldp']
     """
     related = {key for rule in RULES for key in (rule.gives, *rule.needs)}
-    found = [each for each in NOTIONS if issubclass(each, UpperBound) and each.key in related]
+    found = [
+        each for each in NOTIONS.values() if issubclass(each, UpperBound) and each.key in related
+    ]
     found.sort(key=lambda each: (not each.of_ratio, each.unit != "nats"))
     return {each.key: each for each in found}
 

@@ -34,7 +34,7 @@ HOW = {
 }
 """What an accountant's number is, in words."""
 
-_NAMES = {**TITLES} | {"epsilon_ldp": "epsilon (LDP, with delta)"}
+_EPSILON = "epsilon (LDP, with delta)"
 _LISTED = 8
 _RUNS = 12
 _MOST_GROUPS = 20
@@ -140,7 +140,7 @@ def _table(account: Account) -> Grid:
         if spent.exact and measurement.witness is not None:
             where = _where(measurement.witness, len(account))
         grid.add_row(
-            _NAMES.get(name, name) + (of_what if name == "ldp" else ""),
+            _title(name) + (of_what if name == "ldp" else ""),
             spent_value(spent, name),
             how(spent),
             Text(where),
@@ -207,13 +207,17 @@ def _one_more(item: ItemAccount) -> list[str]:
             else:
                 spent = spent_value(item.account.best[quantity], quantity)
                 change = f"from {spent} {change}"
-        lines.append(f"one more release by {printable(name)}: {_NAMES[quantity]} {change}")
+        lines.append(f"one more release by {printable(name)}: {_title(quantity)} {change}")
     rest = len(item.one_more) - _LISTED
     return [*lines, f"and {rest:,} more mechanisms; --json lists all"] if rest > 0 else lines
 
 
 def _together(spent: PrivacyLoss, items: int) -> Text:
-    words = [f"{_NAMES[name]} {spent_value(spent, name)}" for name in spent.measurements]
+    words = [f"{_title(name)} {spent_value(spent, name)}" for name in spent.measurements]
     return Text(
         f"all {items} items at once, whatever they have in common: at most {', '.join(words)}"
     )
+
+
+def _title(quantity: str) -> str:
+    return _EPSILON if quantity == "epsilon_ldp" else TITLES.get(quantity, quantity)

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import bisect
 import gzip
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-import pyarrow as pa
-from pyarrow import types
-
-from liftlock.errors import FileError
+from liftlock.errors import FileError, InputError
 from liftlock.files import Note, silent
 from liftlock.progress import Progress, Step
 from liftlock.storage import check_free, check_writable, opened_atomically
 from liftlock.tables.change import Change, changed_schema
-from liftlock.tables.formats.arrow import ArrowSink, ArrowTable, whole_dictionaries
-from liftlock.tables.formats.base import (
-    RowGroup,
-    RowStream,
-    TableFile,
-    TableSink,
-    named_tsv,
-    row_group,
-)
-from liftlock.tables.formats.csv_sink import CsvSink
-from liftlock.tables.formats.parquet import ParquetSink, ParquetTable, settings_like
+from liftlock.tables.formats import FORMATS, format_named
+from liftlock.tables.formats.base import Format, RowStream, TableFile, TableSink, Target
 from liftlock.tables.pipeline import read_ahead, written_behind
 
-FORMS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".csv.gz": "csv",
-    ".tsv.gz": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-}
-"""What a file is written as, by how its name ends."""
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-
-__all__ = ["FORMS", "Change", "check_output", "rewrite"]
+__all__ = ["Change", "check_output", "rewrite"]
 
 
 def rewrite(
@@ -78,37 +54,44 @@ def rewrite(
     finish = before_naming or (lambda: None)
     form = check_output(source, output, force=force)
     change.checked(source)
-    columnar = isinstance(source, ParquetTable | ArrowTable)
-    if form == "csv" and not columnar:
-        from liftlock.tables.formats.csv import CsvFile
-        from liftlock.tables.formats.csv_copy import check_marks, rewrite_csv
-
-        assert isinstance(source, CsvFile)
-        check_marks(source, output)
+    plan = _Plan.of(source, change)
+    if form.copy is not None and source.format == form.key:
         with _opened(output, force=force) as stream:
-            rows = rewrite_csv(source, stream, change, watch)
+            rows = form.copy(source, output, stream, change, watch)
             finish()
             return rows
-    plan = _Plan.of(source, change)
-    rows_in = _row_stream(source, plan, watch)
+    rows_in = source.row_stream(plan.same, plan.needs, watch)
     schema = changed_schema(rows_in.schema, change)
-    if form == "csv":
+    _check_types(schema, form)
+    if not form.typed:
         note(f"the values of {output} are text, as in every CSV: their types are lost")
     with _opened(output, force=force) as stream:
-        sink = _sink(source, stream, schema, plan, form, output)
+        sink = form.sink(Target(stream, output, schema, source, plan.kept, plan.given))
         rows = _write_all(rows_in, sink, plan, change, watch)
         finish()
         return rows
 
 
-def check_output(source: TableFile, output: Path, *, force: bool = False) -> str:
+def _check_types(schema: pa.Schema, form: Format) -> None:
+    """Refuse a column that a format cannot store, and name those that can."""
+    for field in schema:
+        if not form.stores(field.type):
+            others = [each.suffixes[0] for each in FORMATS.values() if each.stores(field.type)]
+            raise InputError(
+                f"column {field.name!r} of {field.type} cannot be a column of {form.title}",
+                remedy=f"write it as {' or '.join(others)}" if others else "leave it out",
+            )
+
+
+def check_output(source: TableFile, output: Path, *, force: bool = False) -> Format:
     """Refuse an output that cannot be written; return what it is written as."""
-    form = FORMS.get("".join(output.suffixes[-2:]).lower()) or FORMS.get(output.suffix.lower())
+    form = format_named(output)
     if form is None:
+        known = [end for each in FORMATS.values() for end in each.suffixes]
         raise FileError(
             "unknown kind of output",
             where=str(output),
-            remedy=f"let its name end in {', '.join(FORMS)}",
+            remedy=f"let its name end in {', '.join(known)}",
         )
     check_writable(output)
     if output.exists() and output.samefile(source.path):
@@ -157,61 +140,6 @@ class _Plan:
         given = {at: order.index(columns[at]) for at in kept if columns[at] in change.gives}
         same = tuple(at for at in kept if at not in given)
         return cls(kept, given, same, tuple(columns.index(name) for name in change.needs))
-
-
-def _row_stream(source: TableFile, plan: _Plan, watch: Progress | None) -> RowStream:
-    if isinstance(source, ParquetTable):
-        return RowStream(_parquet_groups(source, plan), source.schema, source.rows)
-    if isinstance(source, ArrowTable):
-        return RowStream(_arrow_groups(source, plan), source.schema, source.rows)
-    from liftlock.tables.formats.csv import CsvFile
-    from liftlock.tables.formats.csv_types import csv_stream
-
-    assert isinstance(source, CsvFile)
-    return csv_stream(source, plan.same, plan.needs, watch)
-
-
-def _parquet_groups(source: ParquetTable, plan: _Plan) -> Iterator[RowGroup]:
-    places = sorted({*plan.same, *plan.needs})
-    groups = range(source.metadata.num_row_groups)
-    stops = list(itertools.accumulate(source.metadata.row_group(at).num_rows for at in groups))
-    for piece in source.pieces(places):
-        group = bisect.bisect_right(stops, piece.first_row)
-        yield row_group(piece, places, plan.same, plan.needs, group)
-
-
-def _arrow_groups(source: ArrowTable, plan: _Plan) -> Iterator[RowGroup]:
-    places = sorted({*plan.same, *plan.needs})
-    for piece in source.pieces(places):
-        yield row_group(piece, places, plan.same, plan.needs, 0)
-
-
-def _sink(
-    source: TableFile,
-    stream: BinaryIO,
-    schema: pa.Schema,
-    plan: _Plan,
-    form: str,
-    output: Path,
-) -> TableSink:
-    if form == "csv":
-        return CsvSink(stream, schema, "\t" if named_tsv(output) else ",")
-    if form == "arrow":
-        packed = "lz4" if output.suffix.lower() == ".feather" else None
-        return ArrowSink(stream, schema, packed, _dictionaries(source, plan))
-    if isinstance(source, ParquetTable):
-        return ParquetSink(stream, schema, settings_like(source, schema, plan.kept, plan.given))
-    return ParquetSink(stream, schema)
-
-
-def _dictionaries(source: TableFile, plan: _Plan) -> dict[int, pa.Array]:
-    """Return all entries of the dictionaries that are kept, by position in the output."""
-    if not isinstance(source, ParquetTable | ArrowTable):
-        return {}
-    kinds = [field.type for field in source.schema]
-    wanted = [at for at in plan.same if types.is_dictionary(kinds[at])]
-    found = whole_dictionaries(source, wanted)
-    return {plan.kept.index(at): entries for at, entries in found.items()}
 
 
 def _write_all(

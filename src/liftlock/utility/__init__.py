@@ -4,7 +4,7 @@ from liftlock.utility.distortion import Distortion
 from liftlock.utility.mean import Mean
 from liftlock.utility.own import Own
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
-from liftlock.utility.registry import REGISTRY, make_utility
+from liftlock.utility.registry import REGISTRY, Entry, make_utility
 from liftlock.utility.shape import Concave, Linear, Separable, Shape, Variance
 from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
 from liftlock.utility.utility import (
@@ -20,6 +20,7 @@ __all__ = [
     "REGISTRY",
     "Concave",
     "Distortion",
+    "Entry",
     "Guess",
     "Histogram",
     "Linear",

@@ -19,8 +19,8 @@ from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.registry import name_of
 from liftlock.utility.distortion import Distortion
-from liftlock.utility.utility import Utility
 
 Aim = Literal["minimax", "hamming", "absolute", "squared", "distortion", "mutual-information"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
@@ -60,7 +60,7 @@ class ProfileUtility:
     def of(
         cls,
         graph: ProfileGraph,
-        aim: str | Utility | ProfileUtility | None = None,
+        aim: object = None,
         *,
         loss: Any = None,
         weights: Prior | Mapping[Any, Any] | Floats | None = None,
@@ -83,7 +83,7 @@ class ProfileUtility:
             return cls.of(graph, "distortion", loss=aim.loss, weights=weights)
         name = "minimax" if loss is None else "distortion"
         if aim is not None:
-            name = aim if isinstance(aim, str) else aim.name
+            name = aim if isinstance(aim, str) else str(getattr(aim, "name", name_of(aim)))
         name = name.strip().lower().replace("_", "-")
         if name not in AIMS:
             raise InputError("unknown aim", value=name, remedy=f"use {', '.join(AIMS)}")

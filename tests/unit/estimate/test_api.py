@@ -10,7 +10,7 @@ import pytest
 
 from liftlock import Channel, Prior
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.estimate import METHODS, Aggregate, estimate
+from liftlock.estimate import ESTIMATORS, Aggregate, estimate
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, NARROW, TWINS, WIDE, WIDE_PRIOR, counted
 
 USUAL = np.rint(1000 * np.array([0.7, 0.2, 0.1]) @ ILL.floats())
@@ -42,7 +42,7 @@ def test_a_prior_that_does_not_fit() -> None:
     assert asked["flu"].value < 700
 
 
-@pytest.mark.parametrize("method", [key for key in METHODS if key != "auto"])
+@pytest.mark.parametrize("method", ESTIMATORS)
 @pytest.mark.parametrize(("of", "value"), [("histogram", None), ("sum", None), ("survey", [2, 4])])
 def test_every_method_answers_every_question(method: str, of: str, value: Any) -> None:
     """Reports in the proportions that the prior says: all methods agree, and all intervals hold."""

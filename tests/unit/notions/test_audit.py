@@ -45,7 +45,7 @@ def test_it_is_the_same_as_one_by_one(case: Case) -> None:
         "delta_joint": ApproximateLIP.measure(channel, context, "1/2", "joint"),
         "delta_ldp": ApproximateLDP.measure(channel, context, "1/2"),
     }
-    for notion in NOTIONS:
+    for notion in NOTIONS.values():
         if issubclass(notion, TableMeasure):
             expected[notion.key] = notion.measure(channel, context)
         elif issubclass(notion, OrderedBound):

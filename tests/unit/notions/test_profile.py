@@ -231,7 +231,7 @@ def test_other_contexts_and_other_channels_are_refused() -> None:
         audit("matrix", graph)  # type: ignore[call-overload]
     for options in ({"alpha": 2}, {"at_epsilon": 1}):
         with pytest.raises(NotDefined, match="only the losses of edges are"):
-            audit(Channel.identity([0, 1]), graph, **options)
+            audit(Channel.identity([0, 1]), graph, **options)  # type: ignore[call-overload]
 
 
 def test_the_audit_of_a_graph_is_an_audit() -> None:

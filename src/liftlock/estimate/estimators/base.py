@@ -28,10 +28,17 @@ class Estimator(ABC, Generic[ModelT_co]):
     question: Question
     key: ClassVar[str]
     """The name by which it is asked for."""
+    needs: ClassVar[str] = ""
+    """The estimator of the library whose statistic it can do with, where that is not itself."""
 
     def __post_init__(self) -> None:
-        if self.key not in self.model.estimators:
+        if not self.suits(self.model):
             raise self.model.refusal(self.key)
+
+    @classmethod
+    def suits(cls, model: Model) -> bool:
+        """Tell whether what a model counts is enough."""
+        return (cls.needs or cls.key) in model.estimators
 
     @abstractmethod
     def values(self, statistic: Floats) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.estimators import Estimator, Linear, Unbiased
+from liftlock.estimate.estimators import Bayes, Estimator, Unbiased
 from liftlock.estimate.intervals.base import KINDS, SEED, Interval, Kind, Request, Spread
 from liftlock.estimate.intervals.bootstrap import Bootstrap
 from liftlock.estimate.intervals.credible import Credible
@@ -54,9 +54,9 @@ def make(
     ``normal`` uses exact variances and the normal law, ``exact`` sums of binomials, ``bootstrap``
     simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`, by default 1/2
     for each value), ``range`` every answer that any shares which explain the reports give, and
-    ``auto`` the one that keeps its level best; ``none`` asks for none. For estimates that are not
-    linear, ``normal`` and ``exact`` are the intervals of the unbiased
-    estimate, which hold the same truth. What cannot be had is refused; ``auto`` then says why there
+    ``auto`` the one that keeps its level best; ``none`` asks for none. For all but Bayes and
+    unbiased estimates, ``normal`` and ``exact`` are the intervals of the unbiased estimate, which
+    hold the same truth. What cannot be had is refused; ``auto`` then says why there
     is none.
 
     >>> from liftlock.channel import Channel
@@ -86,7 +86,9 @@ def make(
 
 def _made(kind: Kind, request: Request) -> Spread:
     model, own = request.model, kind in _OWN_ENDS
-    if not isinstance(request.estimator, Linear) and not (own and kind in model.intervals):
+    # Of scores that are nobody's but their author's, nothing is known of the truth they miss.
+    known = type(request.estimator) in (Bayes, Unbiased)
+    if not known and not (own and kind in model.intervals):
         return _companion(kind, request)
     single = model.by_symbol(request.question, request.tally)
     if single:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from liftlock.errors import FileError
 from liftlock.files import Note, silent
-from liftlock.tables.formats.base import TableFile
+from liftlock.registry import Registry
+from liftlock.tables.formats.arrow import ARROW
+from liftlock.tables.formats.base import Format, Reading, TableFile
+from liftlock.tables.formats.csv_sink import CSV
+from liftlock.tables.formats.parquet import PARQUET
+
+__all__ = ["FORMATS", "Format", "format_named", "open_table", "stem"]
 
 _FOREIGN = {
     b"PK\x03\x04": ("an Excel workbook or another archive", "save the sheet as CSV"),
@@ -20,7 +26,43 @@ _FOREIGN = {
     b"PARE": ("an encrypted Parquet file", "decrypt it first"),
 }
 
-_PARQUET, _ARROW, _ARROW_STREAM, _GZIP = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x1f\x8b"
+FORMATS: Registry[Format] = Registry(
+    "table format",
+    "liftlock.formats",
+    (
+        CSV,
+        PARQUET,
+        ARROW,
+    ),
+    names=lambda form: [form.key, *form.suffixes],
+    fault=lambda form: "" if isinstance(form, Format) else "give a liftlock.tables.formats.Format",
+)
+"""Every format of tables, by key; a new one is one file and one line here."""
+
+
+def format_named(path: Path) -> Format | None:
+    """Return the format that the name of a file says, by its longest ending.
+
+    >>> [found and found.key for found in map(format_named, map(Path, ("a.TSV.gz", "a.pq", "a")))]
+    ['csv', 'parquet', None]
+    """
+    name = path.name.lower()
+    found = [(len(end), form) for form in FORMATS.values() for end in form.suffixes]
+    fitting = [(size, form) for size, form in found if name[-size:] in form.suffixes]
+    return max(fitting, key=lambda each: each[0])[1] if fitting else None
+
+
+def stem(path: Path) -> str:
+    """Return the name of a table without the ending that says its format.
+
+    >>> stem(Path("people.csv.gz")), stem(Path("people.2024"))
+    ('people', 'people.2024')
+    """
+    form = format_named(path)
+    ends = [
+        end for end in (() if form is None else form.suffixes) if path.name.lower().endswith(end)
+    ]
+    return path.name[: -max(map(len, ends))] if ends else path.name
 
 
 def open_table(
@@ -30,7 +72,7 @@ def open_table(
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
 ) -> TableFile:
-    """Open a table; what it is follows from its first bytes.
+    """Open a table; what it is follows from its first bytes, or else from its name.
 
     `delimiter` is what separates the cells of a CSV, instead of what the header tells; `names` are
     the columns of a CSV that has no header.
@@ -39,32 +81,23 @@ def open_table(
     for magic, (what, remedy) in _FOREIGN.items():
         if start.startswith(magic):
             raise FileError(what, where=str(path), remedy=remedy)
-    columnar = start.startswith((_PARQUET, _ARROW, _ARROW_STREAM))
-    if columnar and (delimiter is not None or names is not None):
+    asked = Reading(start, note, delimiter, names)
+    form = next((each for each in FORMATS.values() if start.startswith(each.magic)), None)
+    if form is None:
+        form = format_named(path) or CSV
+        if form.magic and start:
+            raise FileError(
+                f"not {form.title}", where=str(path), remedy="is it whole, and the right one?"
+            )
+        form = CSV if form.magic else form
+    given = {"delimiter": delimiter, "names": names}
+    if any(value is not None and name not in form.options for name, value in given.items()):
         raise FileError(
             "not a CSV",
             where=str(path),
             remedy="it names its columns itself: leave out delimiter and names",
         )
-    if start.startswith(_PARQUET):
-        from liftlock.tables.formats.parquet import ParquetTable
-
-        return ParquetTable.opened(path)
-    if start.startswith((_ARROW, _ARROW_STREAM)):
-        from liftlock.tables.formats.arrow import ArrowTable
-
-        return ArrowTable.opened(path, stream=start.startswith(_ARROW_STREAM))
-    suffix = path.suffix.lower()
-    if start and suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        kind = "a Parquet" if suffix in (".parquet", ".pq") else "an Arrow"
-        raise FileError(
-            f"not {kind} file", where=str(path), remedy="is it whole, and the right one?"
-        )
-    from liftlock.tables.formats.csv import CsvFile
-
-    return CsvFile.opened(
-        path, packed=start.startswith(_GZIP), note=note, delimiter=delimiter, names=names
-    )
+    return form.open(path, asked)
 
 
 def _first_bytes(path: Path) -> bytes:

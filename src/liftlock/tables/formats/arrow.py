@@ -11,8 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from liftlock.errors import InputError
-from liftlock.tables.formats.base import AbandonableStream, Piece, TypedTable, conformed, readable
-from liftlock.tables.formats.parquet import ParquetTable
+from liftlock.tables.formats.base import (
+    AbandonableStream,
+    Format,
+    Piece,
+    Target,
+    TypedTable,
+    conformed,
+    readable,
+)
 from liftlock.tables.pipeline import read_ahead
 
 PIECE_BYTES = 24 << 20
@@ -28,6 +35,7 @@ class ArrowTable(TypedTable):
     schema: pa.Schema
     number: int | None
     stream: bool
+    format = "arrow"
 
     @classmethod
     def opened(cls, path: Path, *, stream: bool) -> ArrowTable:
@@ -149,9 +157,7 @@ def united(known: pa.Array | None, more: pa.Array) -> pa.Array:
     return pa.concat_arrays([known, fresh]) if len(fresh) else known
 
 
-def whole_dictionaries(
-    source: ParquetTable | ArrowTable, places: Sequence[int]
-) -> dict[int, pa.Array]:
+def whole_dictionaries(source: TypedTable, places: Sequence[int]) -> dict[int, pa.Array]:
     """Read through columns of dictionaries, and return all entries of each."""
     found: dict[int, pa.Array] = {}
     if places:
@@ -160,3 +166,31 @@ def whole_dictionaries(
                 for place, cells in zip(places, piece.batch.columns, strict=True):
                     found[place] = united(found.get(place), cells.dictionary)
     return found
+
+
+def _sink(target: Target) -> ArrowSink:
+    packed = "lz4" if target.path.suffix.lower() == ".feather" else None
+    return ArrowSink(target.stream, target.schema, packed, _dictionaries(target))
+
+
+def _dictionaries(target: Target) -> dict[int, pa.Array]:
+    """Return all entries of the dictionaries that are kept, by position in the output."""
+    source = target.source
+    if not isinstance(source, TypedTable):
+        return {}
+    same = [at for at in target.kept if at not in target.replaced]
+    wanted = [at for at in same if pa.types.is_dictionary(source.schema.field(at).type)]
+    found = whole_dictionaries(source, wanted)
+    return {target.kept.index(at): entries for at, entries in found.items()}
+
+
+_STREAM = b"\xff\xff\xff\xff"
+
+ARROW = Format(
+    "arrow",
+    "an Arrow file",
+    (".arrow", ".feather", ".ipc"),
+    open=lambda path, asked: ArrowTable.opened(path, stream=asked.start.startswith(_STREAM)),
+    sink=_sink,
+    magic=(b"ARROW1", _STREAM),
+)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Literal, Protocol
 
 import pyarrow as pa
 
 from liftlock.errors import CellError, FileError
+from liftlock.files import Note, silent
 from liftlock.progress import Progress, Step
 from liftlock.tables.pipeline import read_ahead
+
+if TYPE_CHECKING:
+    from liftlock.tables.change import Change
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,15 @@ class TableFile(TableSource, Protocol):
     @property
     def unit(self) -> Literal["rows", "bytes"]:
         """What progress is counted in."""
+
+    @property
+    def format(self) -> str:
+        """The key of its format."""
+
+    def row_stream(
+        self, same: Sequence[int], needs: Sequence[int], watch: Progress | None = None
+    ) -> RowStream:
+        """Give all rows: the columns that are kept as they are, and those that a change reads."""
 
 
 def named_tsv(path: Path) -> bool:
@@ -123,6 +136,8 @@ class TypedTable(ABC):
 
     path: Path
     schema: pa.Schema
+    format: ClassVar[str] = ""
+    """The key of its format."""
 
     @property
     @abstractmethod
@@ -164,6 +179,25 @@ class TypedTable(ABC):
                 if watch is not None:
                     done = piece.first_row + piece.batch.num_rows
                     watch(Step("reading", done, self.rows))
+
+    def row_stream(
+        self,
+        same: Sequence[int],
+        needs: Sequence[int],
+        watch: Progress | None = None,  # noqa: ARG002 - types are known without a look
+    ) -> RowStream:
+        """Give all rows, in pieces that fit into memory."""
+
+        def groups() -> Iterator[RowGroup]:
+            places = sorted({*same, *needs})
+            for piece in self.pieces(places):
+                yield row_group(piece, places, same, needs, self.group_at(piece.first_row))
+
+        return RowStream(groups(), self.schema, self.rows)
+
+    def group_at(self, row: int) -> int:  # noqa: ARG002
+        """Return the row group that a row is stored in, where the format has such groups."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -212,6 +246,56 @@ class TableSink(Protocol):
 
     def abandon(self) -> None:
         """Give up: nobody will read the file."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file to be written: where it goes, its schema, and the columns of the source that it has.
+
+    Columns of the source go by position.
+    """
+
+    stream: BinaryIO
+    path: Path
+    schema: pa.Schema
+    source: TableFile
+    kept: tuple[int, ...]
+    """The place in the source of each column."""
+    replaced: Collection[int]
+    """Those of them whose values are new."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be opened: its first bytes, and what was said of a CSV."""
+
+    start: bytes
+    note: Note = silent
+    delimiter: str | None = None
+    names: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of tables in files: how it is recognised, opened and written, and what it stores."""
+
+    key: str
+    title: str
+    """What a file of it is called, such as ``a Parquet file``."""
+    suffixes: tuple[str, ...]
+    """How the names of its files end; the first is the usual one."""
+    open: Callable[[Path, Reading], TableFile]
+    sink: Callable[[Target], TableSink]
+    magic: tuple[bytes, ...] = ()
+    """What its files begin with; one that has none is recognised by its name."""
+    typed: bool = True
+    """Whether columns keep their types."""
+    stores: Callable[[pa.DataType], bool] = lambda kind: True  # noqa: ARG005
+    """Whether a column of a type can be written."""
+    options: tuple[str, ...] = ()
+    """What may be said when a file is opened, of ``delimiter`` and ``names``."""
+    copy: Callable[[TableFile, Path, BinaryIO, Change, Progress | None], int] | None = None
+    """Writes a file of the same format as its source, if that is to be done in another way."""
 
 
 class AbandonableStream:

@@ -20,7 +20,7 @@ from liftlock.files import MARKS, Note
 from liftlock.files.sheet import split_row
 from liftlock.progress import Progress, Step
 from liftlock.tables.formats import csv_kernels as kernels
-from liftlock.tables.formats.base import Piece, column_place, named_tsv
+from liftlock.tables.formats.base import Piece, RowStream, column_place, named_tsv
 from liftlock.tables.formats.csv_kernels import Bytes, Places
 from liftlock.tables.pipeline import read_ahead
 
@@ -412,6 +412,19 @@ class CsvFile:
     def rows(self) -> None:
         """Nobody knows how many rows a CSV has before it is read."""
         return
+
+    @property
+    def format(self) -> str:
+        """The key of its format."""
+        return "csv"
+
+    def row_stream(
+        self, same: Sequence[int], needs: Sequence[int], watch: Progress | None = None
+    ) -> RowStream:
+        """Give all rows, each column with the type that keeps its text."""
+        from liftlock.tables.formats.csv_types import csv_stream
+
+        return csv_stream(self, same, needs, watch)
 
     @property
     def unit(self) -> Literal["bytes"]:

@@ -1,16 +1,29 @@
-"""CSV files that are made from types; nothing compiled is needed to write them."""
+"""CSV as a format, and CSV files made from types: nothing compiled is needed to write them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from liftlock.errors import InputError
-from liftlock.tables.formats.base import AbandonableStream, conformed, is_bytes, value_type
+from liftlock.progress import Progress
+from liftlock.tables.formats.base import (
+    AbandonableStream,
+    Format,
+    Reading,
+    TableFile,
+    conformed,
+    is_bytes,
+    named_tsv,
+    value_type,
+)
+
+if TYPE_CHECKING:
+    from liftlock.tables.change import Change
 
 
 class CsvSink:
@@ -44,22 +57,64 @@ class CsvSink:
 
 
 def _csv_type(field: pa.Field) -> pa.DataType:
-    kind = value_type(field.type)
-    if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
-    if is_bytes(kind) or not _has_text(kind):
-        raise InputError(
-            f"column {field.name!r} of {kind} cannot be a column of a CSV",
-            remedy="write it as .parquet or .arrow",
-        )
+    kind = _stored(field.type)
     types = pa.types
     plain = types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)
     return kind if plain else pa.string()
 
 
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """Return what the values of a type are stored as."""
+    kind = value_type(kind)
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
 def _has_text(kind: pa.DataType) -> bool:
+    kind = _stored(kind)
     try:
         pa.nulls(0, kind).cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         return False
-    return not pa.types.is_nested(kind)
+    return not pa.types.is_nested(kind) and not is_bytes(kind)
+
+
+# --- the format -----------------------------------------------------------------------------------
+
+
+def _opened(path: Path, asked: Reading) -> TableFile:
+    from liftlock.tables.formats.csv import CsvFile
+
+    return CsvFile.opened(
+        path,
+        packed=asked.start.startswith(_GZIP),
+        note=asked.note,
+        delimiter=asked.delimiter,
+        names=asked.names,
+    )
+
+
+def _copied(
+    source: TableFile, output: Path, stream: BinaryIO, change: Change, watch: Progress | None
+) -> int:
+    """Copy every character but those of the cells that change."""
+    from liftlock.tables.formats.csv import CsvFile
+    from liftlock.tables.formats.csv_copy import check_marks, rewrite_csv
+
+    assert isinstance(source, CsvFile)
+    check_marks(source, output)
+    return rewrite_csv(source, stream, change, watch)
+
+
+_GZIP = b"\x1f\x8b"
+
+CSV = Format(
+    "csv",
+    "a CSV",
+    (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
+    open=_opened,
+    sink=lambda to: CsvSink(to.stream, to.schema, "\t" if named_tsv(to.path) else ","),
+    typed=False,
+    stores=_has_text,
+    options=("delimiter", "names"),
+    copy=_copied,
+)

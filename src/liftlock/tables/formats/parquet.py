@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import bisect
 import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ import pyarrow.parquet as pq
 
 from liftlock.tables.formats.base import (
     AbandonableStream,
+    Format,
     Piece,
+    Target,
     TypedTable,
     conformed,
     joined,
@@ -48,6 +51,7 @@ class ParquetTable(TypedTable):
     path: Path
     schema: pa.Schema
     metadata: pq.FileMetaData
+    format = "parquet"
 
     @classmethod
     def opened(cls, path: Path) -> ParquetTable:
@@ -83,6 +87,15 @@ class ParquetTable(TypedTable):
                     at = places if every else [batch.schema.names.index(name) for name in names]
                     yield Piece(_columns_at(batch, at), first_row)
                     first_row += batch.num_rows
+
+    def group_at(self, row: int) -> int:
+        """Return the row group that a row is stored in."""
+        return bisect.bisect_right(self._stops, row)
+
+    @cached_property
+    def _stops(self) -> list[int]:
+        groups = range(self.metadata.num_row_groups)
+        return list(itertools.accumulate(self.metadata.row_group(at).num_rows for at in groups))
 
     # --- what the file says about its columns ----------------------------------------------------
 
@@ -320,3 +333,20 @@ def _sorting(source: ParquetTable, kept: Sequence[int], replaced: Container[int]
     if not found or len(kept) < len(source.schema) or any(c.column_index in new for c in found):
         return None
     return found
+
+
+def _sink(target: Target) -> ParquetSink:
+    settings = None
+    if isinstance(target.source, ParquetTable):
+        settings = settings_like(target.source, target.schema, target.kept, target.replaced)
+    return ParquetSink(target.stream, target.schema, settings)
+
+
+PARQUET = Format(
+    "parquet",
+    "a Parquet file",
+    (".parquet", ".pq"),
+    open=lambda path, asked: ParquetTable.opened(path),  # noqa: ARG005
+    sink=_sink,
+    magic=(b"PAR1",),
+)
