@@ -478,17 +478,19 @@ def audit(
     found = _audit(channel, context, alpha, at_epsilon, impossible, progress)
     if notion is None:
         return found
-    own = measure_own(notion, found.channel, context, found.alpha)
-    for key in own:
-        if key in found.measurements and NOTIONS.get(key) not in (notion, type(notion)):
+    own = measure_own(notion, found.channel, context, alpha)
+    for key, measured in own.items():
+        if key in found.measurements and found.measurements[key].value != measured.value:
             raise InputError(
-                "an audit has a measure of this name already", value=key, remedy="rename yours"
+                "an audit has another measure of this name already",
+                value=key,
+                remedy="give yours another key, or leave out alpha and at_epsilon",
             )
     return replace(found, measurements={**found.measurements, **own})
 
 
 def measure_own(
-    notion: object, channel: AnyChannel, context: Context, alpha: Order = None
+    notion: object, channel: AnyChannel, context: Context, alpha: object = None
 ) -> dict[str, Measurement]:
     """Measure somebody's own notion: a class, an object, or a function of the table of lifts.
 
@@ -501,14 +503,16 @@ def measure_own(
     if isinstance(notion, UpperBound):
         return {notion.key: notion.read(channel, context, BITS)}
     if isinstance(notion, Notion):
-        claims, _ = notion.decide(channel, context)
+        claims, nats = notion.decide(channel, context)
         return {
             each.quantity: Measurement(
-                each.quantity, each.measured, notion.unit, None, each.witness
+                each.quantity, each.measured, "nats" * (each.quantity in nats), None, each.witness
             )
             for each in claims
         }
     if isinstance(notion, type) and issubclass(notion, OrderedBound):
+        if alpha is None:
+            raise InputError("a measure of some order", value=notion.key, remedy="give alpha")
         return {notion.key: notion.measure(channel, context, alpha)}
     measure, key = getattr(notion, "measure", None), getattr(notion, "key", None)
     if callable(measure) and isinstance(key, str):

@@ -84,11 +84,8 @@ def test_rows_need_not_name_every_output() -> None:
     rows = {"none": {"a": 0.5, "b": 0.5}, "cold": {"a": 0.5, "b": 0.5}, "flu": {"b": 1.0}}
     with pytest.raises(NotCertified):
         ll.design(PRIOR, ll.LIP("1"), method=lambda context, notion: rows)
-    assert ll.design(
-        PRIOR,
-        ll.MaxLift("1") if hasattr(ll, "MaxLift") else ll.notions.MaxLift("1"),
-        method=lambda context, notion: rows,
-    ).certificate.holds
+    rises = ll.notions.MaxLift("1")
+    assert ll.design(PRIOR, rises, method=lambda context, notion: rows).certificate.holds
 
 
 def test_a_design_is_a_method() -> None:
@@ -248,9 +245,23 @@ def test_a_measure_of_the_library_is_not_replaced() -> None:
     class Fake(Doubled):
         key = "ldp"
 
-    with pytest.raises(InputError, match="an audit has a measure of this name already: 'ldp'"):
+    with pytest.raises(InputError, match="has another measure of this name already: 'ldp'"):
         ll.audit(FLIP, PRIOR, notion=Fake)
     assert ll.audit(FLIP, PRIOR, notion=ll.LDP)["ldp"] == ll.audit(FLIP, PRIOR)["ldp"]
+    cubed = ll.notions.AlphaLift("3", "2")
+    with pytest.raises(InputError, match="another measure of this name already: 'alpha_lift'"):
+        ll.audit(FLIP, PRIOR, notion=cubed, alpha=2)
+    ll.audit(FLIP, PRIOR, notion=ll.notions.AlphaLift, alpha=2)
+    with pytest.raises(InputError, match="a measure of some order: 'alpha_lift'; give alpha"):
+        ll.audit(FLIP, PRIOR, notion=ll.notions.AlphaLift)
+
+
+def test_a_notion_of_two_sides_is_measured_in_its_units() -> None:
+    found = ll.audit(FLIP, PRIOR, notion=ll.LIP("1"))
+    assert found["max-lift"].unit == ""
+    assert found["max-lift"].value == Enclosure.of(found.lifts.largest.lift or 0)
+    with_delta = ll.audit(FLIP, PRIOR, notion=ll.ApproximateLIP("1/2", "0.1"), at_epsilon="1/2")
+    assert with_delta["delta_ediv"] == ll.audit(FLIP, PRIOR, at_epsilon="1/2")["delta_ediv"]
 
 
 # --- utilities ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.estimators import Bayes, Estimator, Unbiased
+from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
 from liftlock.estimate.intervals.base import KINDS, SEED, Interval, Kind, Request, Spread
 from liftlock.estimate.intervals.bootstrap import Bootstrap
 from liftlock.estimate.intervals.credible import Credible
@@ -33,6 +33,8 @@ INTERVALS: dict[str, Interval] = {
 _TOLD = 3
 _OWN_ENDS = ("bootstrap", "credible", "range")
 """The kinds that need no unbiased estimate, and never shrink to the edge of what is possible."""
+_MEASURED = (Bayes, Unbiased, Likelihood, Consistent)
+"""The estimators whose simulated intervals were measured; of others nothing is known."""
 _WHY_EXACT = {
     "bayes": "what the prior says of a count given the reports, term by term",
     "unbiased": "no normal law is needed for a count",
@@ -86,6 +88,8 @@ def make(
 
 def _made(kind: Kind, request: Request) -> Spread:
     model, own = request.model, kind in _OWN_ENDS
+    if kind == "bootstrap" and type(request.estimator) not in _MEASURED:
+        return _companion(kind, request)
     # Of scores that are nobody's but their author's, nothing is known of the truth they miss.
     known = type(request.estimator) in (Bayes, Unbiased)
     if not known and not (own and kind in model.intervals):
