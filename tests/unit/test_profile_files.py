@@ -119,7 +119,7 @@ def test_edges(write: Write) -> None:
     [
         (
             "from,to\nann,bob\nbob,dan\n",
-            r"unknown profile at file.csv, line 3, column 2 \('to'\): 'dan'; known are 'ann'",
+            r"unknown profile at file.csv, line 3, column 2 \('to'\): 'dan'; use one of 'ann'",
         ),
         ("from,to\nann,\n", r"no profile at file.csv, line 2, column 2"),
         ("from,to\nann,ann\n", "to itself at file.csv, line 2: 'ann,ann'; leave it out"),
@@ -233,7 +233,11 @@ def test_a_table_with_semicolons(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        (TABLE, ("who", "usage"), "no such column at file.csv, line 1: 'who'; it has day, user"),
+        (
+            TABLE,
+            ("who", "usage"),
+            "no such column at file.csv, line 1: 'who'; it has day, user",
+        ),
         (TABLE, ("user", "user"), "one column for profile and value at file.csv, line 1: 'user'"),
         (TABLE, ("day", "usage", "role"), r"profile '2' is in two groups at file.csv, line 5"),
         (

@@ -65,8 +65,8 @@ class Commands(InOrder):
 def group(context: click.Context) -> None:
     """Context-aware local privacy that can be checked.
 
-    Start with `liftlock demo`: a minute, on data it makes itself. Then protect a table, design a
-    mechanism, or audit one that you have:
+    Start with `liftlock demo`, a one-minute tour on synthetic data. Then protect a table, design a
+    mechanism, or audit an existing one:
 
     \b
     liftlock protect people.csv --column job --secret religion --epsilon 0.5 -o safe.csv
@@ -147,17 +147,17 @@ def _unforeseen(error: Exception) -> str:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     if isinstance(error, MemoryError):
         return (
-            f"out of memory ({kind}): {_brief(error)}; merge rare values, ask for fewer cells, or "
-            "use a machine with more memory"
+            f"out of memory ({kind}): {_brief(error)}; merge rare values, use fewer bins, or use "
+            "a machine with more memory"
         )
     return (
-        f"a mistake in liftlock itself, {kind}: {_brief(error)}; please report it with the command "
-        f"and its files ({TRACEBACK}=1 shows where it happened)"
+        f"internal error, {kind}: {_brief(error)}; please report it with the command and its "
+        f"files ({TRACEBACK}=1 shows where it happened)"
     )
 
 
 def _brief(error: Exception) -> str:
-    text = " ".join(str(error).split()) or "no more is known"
+    text = " ".join(str(error).split()) or "no details"
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 

@@ -452,7 +452,7 @@ def _positions(names: Alphabet, edges: Iterable[Any]) -> tuple[Edge, ...]:
                     "an edge names an unknown profile",
                     where=f"edge {place + 1}",
                     value=name,
-                    remedy=f"known are {_listed(names.labels)}",
+                    remedy=f"use one of {_listed(names.labels)}",
                 )
         found.append((names.index(pair[0]), names.index(pair[1])))
     return tuple(found)
@@ -465,7 +465,7 @@ def _inside_groups(names: Alphabet, groups: Mapping[Any, Any]) -> tuple[Edge, ..
             raise LabelError(
                 "a group names an unknown profile",
                 value=name,
-                remedy=f"known are {_listed(names.labels)}",
+                remedy=f"use one of {_listed(names.labels)}",
             )
     for place, name in enumerate(names.labels):
         if name not in groups:

@@ -111,7 +111,7 @@ class Comparison:
         raise InputError(
             "a method that was not compared",
             value=method,
-            remedy=f"known are {', '.join(curve.method for curve in self.curves)}",
+            remedy=f"use one of {', '.join(curve.method for curve in self.curves)}",
         )
 
     @property

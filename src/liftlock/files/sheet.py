@@ -138,7 +138,7 @@ class Sheet:
             f"unknown {what}" if cells[column] else f"no {what}",
             where=self.where(line, column),
             value=cells[column],
-            remedy=f"known are {listed(list(texts.values()), 8)}",
+            remedy=f"use one of {listed(list(texts.values()), 8)}",
         )
 
     def number(self, line: int, column: int, text: str, name: str = "number") -> Fraction:

@@ -93,7 +93,7 @@ def rewrite(
     rows_in = _row_stream(source, plan, watch)
     schema = changed_schema(rows_in.schema, change)
     if form == "csv":
-        note(f"the values of {output} are text, as in every CSV: their types are lost")
+        note(f"all values of {output} are text: a CSV does not store types")
     with _opened(output, force=force) as stream:
         sink = _sink(source, stream, schema, plan, form, output)
         rows = _write_all(rows_in, sink, plan, change, watch)
@@ -106,16 +106,16 @@ def check_output(source: TableFile, output: Path, *, force: bool = False) -> str
     form = FORMS.get("".join(output.suffixes[-2:]).lower()) or FORMS.get(output.suffix.lower())
     if form is None:
         raise FileError(
-            "unknown kind of output",
+            "unknown output format",
             where=str(output),
-            remedy=f"let its name end in {', '.join(FORMS)}",
+            remedy=f"give it a name that ends in {', '.join(FORMS)}",
         )
     check_writable(output)
     if output.exists() and output.samefile(source.path):
         raise FileError(
             "the output is the input",
             where=str(output),
-            remedy="choose another name: the input is never replaced",
+            remedy="choose another name: the input is never overwritten",
         )
     if not force:
         check_free(output)

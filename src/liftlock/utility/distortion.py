@@ -74,7 +74,7 @@ class Distortion(Utility):
             if loss == "squared":
                 matrix = matrix**2
         else:
-            raise InputError("unknown loss", value=loss, remedy=f"known are {', '.join(LOSSES)}")
+            raise InputError("unknown loss", value=loss, remedy=f"use one of {', '.join(LOSSES)}")
         return cls(matrix, inputs, name=loss, title=f"expected {loss} distortion")
 
     @property

@@ -54,6 +54,6 @@ def make_utility(utility: str | Utility, inputs: Alphabet) -> Utility:
         entry = REGISTRY[utility.strip().lower().replace("_", "-")]
     except KeyError:
         raise InputError(
-            "unknown utility", value=utility, remedy=f"known are {', '.join(REGISTRY)}"
+            "unknown utility", value=utility, remedy=f"use one of {', '.join(REGISTRY)}"
         ) from None
     return entry.make(inputs)

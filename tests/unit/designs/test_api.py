@@ -256,7 +256,7 @@ def test_resolution_and_clamping_are_remarked() -> None:
     assert made.origin is not None
     said = " ".join(made.origin.remarks)
     assert "5 cells of equal mass on [0, 100]" in said
-    assert "10 % above the domain counts as its nearer end" in said
+    assert "10 % above the domain is clamped to its ends" in said
     assert "cutting adds" in said
 
 

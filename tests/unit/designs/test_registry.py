@@ -23,7 +23,7 @@ PLAIN = Design("plain", make, "does nothing", "nothing", "none", ("lip",), ("pri
 
 def test_names_are_forgiving() -> None:
     assert find_design(" Safe_Response ").key == "safe-response"
-    with pytest.raises(InputError, match="unknown method: 'magic'; known are optimal, "):
+    with pytest.raises(InputError, match="unknown method: 'magic'; use one of optimal, "):
         find_design("magic")
 
 

@@ -37,7 +37,7 @@ def test_a_pair_is_one_value() -> None:
         (ILLNESS, "median", None, "unknown question: 'median'; ask for histogram, survey"),
         (ILLNESS, "survey", None, "a survey of what"),
         (ILLNESS, "survey", [], "a survey of no value"),
-        (ILLNESS, "survey", ["flu", "flu"], "named twice"),
+        (ILLNESS, "survey", ["flu", "flu"], "given twice"),
         (ILLNESS, "histogram", "flu", "ask for survey, or leave the value out"),
         (ILLNESS, "sum", None, "needs numbers"),
     ],

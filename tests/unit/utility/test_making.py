@@ -14,7 +14,7 @@ def test_names_are_forgiving_and_objects_pass_through() -> None:
     assert make_utility(" Mutual_Information ", Alphabet.of("ab")).name == "mutual-information"
     own = Histogram()
     assert make_utility(own, Alphabet.of("ab")) is own
-    with pytest.raises(InputError, match="unknown utility: 'joy'; known are mutual-information"):
+    with pytest.raises(InputError, match="unknown utility: 'joy'; use one of mutual-information"):
         make_utility("joy", Alphabet.of("ab"))
 
 

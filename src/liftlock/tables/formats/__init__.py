@@ -13,9 +13,9 @@ from liftlock.tables.formats.base import TableFile
 _FOREIGN = {
     b"PK\x03\x04": ("an Excel workbook or another archive", "save the sheet as CSV"),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "save the sheet as CSV"),
-    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unpack it first"),
-    b"BZh": ("compressed by bzip2", "unpack it first"),
-    b"\xfd7zXZ\x00": ("compressed by xz", "unpack it first"),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it first"),
+    b"BZh": ("compressed with bzip2", "unpack it first"),
+    b"\xfd7zXZ\x00": ("compressed with xz", "unpack it first"),
     b"FEA1": ("the first version of Feather", "write it again as Arrow or Parquet"),
     b"PARE": ("an encrypted Parquet file", "decrypt it first"),
 }
@@ -44,7 +44,7 @@ def open_table(
         raise FileError(
             "not a CSV",
             where=str(path),
-            remedy="it names its columns itself: leave out delimiter and names",
+            remedy="leave out delimiter and names: the file names its columns",
         )
     if start.startswith(_PARQUET):
         from liftlock.tables.formats.parquet import ParquetTable
@@ -58,7 +58,9 @@ def open_table(
     if start and suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
         kind = "a Parquet" if suffix in (".parquet", ".pq") else "an Arrow"
         raise FileError(
-            f"not {kind} file", where=str(path), remedy="is it whole, and the right one?"
+            f"not {kind} file",
+            where=str(path),
+            remedy="check that it is complete, and the right file",
         )
     from liftlock.tables.formats.csv import CsvFile
 

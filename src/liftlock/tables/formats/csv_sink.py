@@ -49,7 +49,7 @@ def _csv_type(field: pa.Field) -> pa.DataType:
         kind = kind.storage_type
     if is_bytes(kind) or not _has_text(kind):
         raise InputError(
-            f"column {field.name!r} of {kind} cannot be a column of a CSV",
+            f"column {field.name!r} of {kind} cannot be written to a CSV",
             remedy="write it as .parquet or .arrow",
         )
     types = pa.types

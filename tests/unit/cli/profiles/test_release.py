@@ -231,10 +231,13 @@ def test_an_existing_output(safe: Run) -> None:
             ["--column", "use", "--profile-column", "user", "-o", "s.csv"],
             ["no such column", "'use'"],
         ),
-        ([*OF_TABLE[:3], "who", "-o", "s.csv"], ["no such column at table.csv, line 1: 'who'"]),
+        (
+            [*OF_TABLE[:3], "who", "-o", "s.csv"],
+            ["no such column at table.csv, line 1: 'who'"],
+        ),
         ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
-        ([*OF_TABLE, "-o", "table.csv"], ["the output would replace DATA at table.csv"]),
-        ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would replace MECHANISM"]),
+        ([*OF_TABLE, "-o", "table.csv"], ["the output would overwrite DATA at table.csv"]),
+        ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would overwrite MECHANISM"]),
         ([*OF_TABLE, "-o", "/dev/null", "--force"], ["a device, not a file", "go to a file"]),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "/dev/null", "--id", "id"],
@@ -244,14 +247,17 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE], ["Missing option", "-o"]),
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"], ["--id is missing"]),
         ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--ledger is missing"]),
-        ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
+        (
+            [*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"],
+            ["no such column", "'x'"],
+        ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"],
-            ["the output would replace --ledger at s.csv"],
+            ["the output would overwrite --ledger at s.csv"],
         ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
-            ["the ledger would replace DATA at table.csv"],
+            ["the ledger would overwrite DATA at table.csv"],
         ),
     ],
 )
@@ -390,7 +396,7 @@ def test_a_ledger_under_two_names(safe: Run) -> None:
 def test_another_ledger_is_not_replaced(safe: Run) -> None:
     assert safe(*RELEASE, *LEDGER, "-o", "s.csv").code == 0
     outcome = safe(*RELEASE, "--force", "-o", "ledger.json")
-    assert_refused(outcome, "the output would replace a ledger of releases at ledger.json")
+    assert_refused(outcome, "the output would overwrite a ledger of releases at ledger.json")
 
 
 def test_a_ledger_in_use(safe: Run) -> None:

@@ -205,7 +205,7 @@ def test_released_numbers_lie_in_the_domain() -> None:
         ({"sensitivity": "query"}, "unknown sensitivity"),
         ({"domain": (1, 0)}, "the upper end of the domain is not above the lower"),
         ({"domain": (0.5, 2)}, "a number lies outside the domain"),
-        ({"outputs": 1}, "a grid of 1 cell"),
+        ({"outputs": 1}, "out of range: 1;"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, object], says: str) -> None:

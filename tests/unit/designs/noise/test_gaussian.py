@@ -288,7 +288,7 @@ def test_the_error_at_face_value() -> None:
         ({"radius": -1}, "the radius is not a positive number"),
         ({"domain": (30, 50)}, "outside the domain"),
         ({"domain": (50, 30)}, "not above the lower"),
-        ({"outputs": 1}, "a grid of 1 cell"),
+        ({"outputs": 1}, "out of range: 1;"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
