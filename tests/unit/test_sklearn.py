@@ -182,7 +182,9 @@ def test_missing_rare_and_unseen_values() -> None:
     assert kept.transform(column(cells))["job"].isna().tolist() == [False] * 100 + [True] * 10
     objects = np.array(cells, dtype=object)[:, None]
     assert kept.fit(objects).transform(objects)[-1, 0] is None
-    with pytest.raises(CellError, match="does not know at row 2, column 'job': 'astronaut'"):
+    with pytest.raises(
+        CellError, match="not an input of the mechanism at row 2, column 'job': 'astronaut'"
+    ):
         PrivateColumn().fit(column(cells)).transform(column(["cook", "astronaut"]))
     with pytest.raises(InputError, match="10 of 110 values of 'job' are missing"):
         PrivateColumn(missing="refuse").fit(column(cells))

@@ -23,7 +23,7 @@ class Entry:
 
 REGISTRY: Mapping[str, Entry] = {
     "mutual-information": Entry(
-        lambda _: MutualInformation(), "how much the output says about X, in nats"
+        lambda _: MutualInformation(), "mutual information of output and X, in nats"
     ),
     "histogram": Entry(lambda _: Histogram(), "squared error of a histogram, per person"),
     "mean": Entry(Mean.of, "squared error of a numeric X, per person"),

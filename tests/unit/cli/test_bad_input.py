@@ -42,7 +42,7 @@ PLACE = "channel.csv, line 2, column 2 ('a')"
 LIKE = "write it like 0.7, 7/10, 1e-3 or 70%"
 
 CHANNELS = [
-    case("empty", "", "empty file at channel.csv", "right one"),
+    case("empty", "", "empty file at channel.csv", "right file"),
     case("blank", "\n \n\t\n", "empty file at channel.csv"),
     case("only_a_bom", b"\xef\xbb\xbf", "empty file at channel.csv"),
     case("empty_cells", ",,\n,,\n", "only empty cells at channel.csv", "right file"),
@@ -72,7 +72,7 @@ CHANNELS = [
         "late_tabs",
         "input,a\nx\t1\n",
         "1 cell, but the header has 2 at channel.csv, line 2: 'x\\t1'",
-        "it has tabs: separate cells by commas",
+        "separate cells by commas: it has tabs",
     ),
     case(
         "decimal_commas",
@@ -146,7 +146,7 @@ CHANNELS = [
         "transposed",
         "output,x,y\na,0.5,0.25\nb,0.5,0.75\n",
         "channel.csv, line 2, input 'a': 0.75",
-        "exchange rows and columns",
+        "transpose the table",
     ),
 ]
 
@@ -232,9 +232,9 @@ JSON_PRIORS = [
     case("two_values", "{} {}", "not valid JSON at c.json, line 1, column 4", "Extra data"),
     case("label_twice", '{"counts": {"x": 1, "x": 5}}', "key given twice at c.json: 'x'"),
     case("negative", '{"counts": {"x": -1, "y": 3}}', "c.json, label 'x': -1", "0 or more"),
-    case("null", '{"counts": {"x": null, "y": 3}}', "count of 'x' has type NoneType at c.json"),
-    case("list_count", '{"counts": {"x": [1], "y": 3}}', "count of 'x' has type list at c.json"),
-    case("truth", '{"counts": {"x": true, "y": 3}}', "count of 'x' is a truth value at c.json"),
+    case("null", '{"counts": {"x": null, "y": 3}}', "count of 'x' is of type NoneType at c.json"),
+    case("list_count", '{"counts": {"x": [1], "y": 3}}', "count of 'x' is of type list at c.json"),
+    case("truth", '{"counts": {"x": true, "y": 3}}', "count of 'x' is a boolean at c.json"),
     case("text", '{"counts": {"x": "one", "y": 3}}', "count of 'x' is not a number", "'one'"),
     case("nan", '{"counts": {"x": NaN, "y": 3}}', "not finite at c.json: 'NaN'"),
     case("infinity", '{"counts": {"x": -Infinity, "y": 3}}', "not finite at c.json: '-Infinity'"),
@@ -242,7 +242,7 @@ JSON_PRIORS = [
     case("long", f'{{"counts": {{"x": {"7" * 900}, "y": 3}}}}', "number of 900 digits at c.json"),
     case("deep", "[" * 200_000, "nested too deeply at c.json", "right file"),
     case("half_character", r'{"counts": {"\ud83d": 1}}', "half of a character at c.json", "ud83d"),
-    case("no_labels", '{"counts": {}}', "an alphabet without symbols at c.json"),
+    case("no_labels", '{"counts": {}}', "the alphabet has no symbols at c.json"),
     case("sum", '{"probabilities": {"x": 0.5, "y": 0.4}}', "do not sum to 1 at c.json: 0.9"),
     case("sum_text", '{"probabilities": {"x": "50%", "y": "x"}}', "probability of 'y'", "c.json"),
     case(

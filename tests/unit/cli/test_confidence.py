@@ -71,4 +71,4 @@ def test_refusals(run: Run, arguments: list[str], message: str) -> None:
 @pytest.mark.parametrize("value", ["1", "0.01", "high", "-1"])
 def test_confidences_that_are_none(run: Run, value: str) -> None:
     outcome = run(*ASKED, "--prior", "missing.csv", "--confidence", value)
-    assert_refused(outcome, "confidence" if value != "1" else "no sample makes certain")
+    assert_refused(outcome, "confidence" if value != "1" else "a sample cannot give certainty")

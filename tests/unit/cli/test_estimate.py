@@ -130,7 +130,7 @@ def test_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--n", "10", "--epsilon", "1", "--margin", "0"], "margin is not positive"),
         (["--n", "10", "--epsilon", "1", "--value", "measles"], "unknown label"),
         (["--n", "10", "--epsilon", "1", "--of", "mean"], "needs numbers"),
-        (["--n", "10", "--epsilon", "1", "--of", "survey"], "a survey of what"),
+        (["--n", "10", "--epsilon", "1", "--of", "survey"], "no value to count"),
         (["--n", "10", "--epsilon", "1", "--level", "1"], "the level is not between 0 and 1"),
     ],
 )
@@ -295,7 +295,7 @@ def test_what_protect_wrote_for_users_with_priors(
                 *("--column", "ill", "--local-priors", "p_", "--priors-from", "table.csv"),
                 *("--prior", "one.csv"),
             ],
-            "one prior for users who have one each",
+            "one prior is given, but the mechanism uses per-user priors",
         ),
     ],
 )

@@ -259,7 +259,7 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would overwrite the output"]),
         ({}, ["-o", "staff.csv"], ["would overwrite --prior"]),
         ({}, ["--delta", "0.1", "--method", "arc"], ["the notion lip_ediv"]),
-        ({}, ["--delta", "0.1", "--method", "optimal"], ["made for lip", "leave out --method"]),
+        ({}, ["--delta", "0.1", "--method", "optimal"], ["use lip", "leave out --method"]),
         (
             {},
             ["--bins", "8", "--method", "oue", "--plot", "p.png", "-o", "m.json"],
@@ -294,7 +294,10 @@ def test_bad_input_is_one_line(
             ["already discretised", "--bins to liftlock fit"],
         ),
         (["--prior", "p.json", "--domain", "0:9"], ["already discretised"]),
-        (["--prior", "staff.csv"], ["header is not label,count", "name the column", "--column"]),
+        (
+            ["--prior", "staff.csv"],
+            ["header is not label,count", "name the numeric column", "--column"],
+        ),
         (["--distribution", "normal(1e200, 1e199)"], ["too large", "another unit"]),
         (["--distribution", "normal(0, 1e-200)", "--domain", "0:1"], ["too large, or too close"]),
         (["--distribution", "lognormal(-800, 1)"], ["too large, or too close"]),

@@ -174,10 +174,10 @@ def test_counts_are_read_by_nobody_who_may_not_read_the_table(run: Run) -> None:
 def test_files_are_replaced_only_by_force(run: Run) -> None:
     assert run(*ASK, "-o", "safe.csv", files=FILES).code == 0
     first = Path("safe.csv").read_bytes()
-    assert_refused(run(*ASK, "-o", "safe.csv"), "a file is there already", "--force")
+    assert_refused(run(*ASK, "-o", "safe.csv"), "the file exists already", "--force")
     assert Path("safe.csv").read_bytes() == first
     Path("safe.csv").unlink()
-    assert_refused(run(*ASK, "-o", "safe.csv"), "safe.mechanism.json", "a file is there already")
+    assert_refused(run(*ASK, "-o", "safe.csv"), "safe.mechanism.json", "the file exists already")
     done = run(*ASK, "-o", "safe.csv", "--force")
     assert done.code == 0
     done = run(*ASK, "-o", "safe.csv", "--force")
@@ -281,7 +281,7 @@ def test_values_that_a_public_joint_does_not_know_are_refused_at_their_line(run:
     lines[7] = "Ulm,pilot,wife,30.00,20\r\n"
     files = {"people.csv": "".join(lines), "joint.csv": JOINT}
     refused = run(*ASK, *PUBLIC, "-o", "safe.csv", files=files)
-    assert_refused(refused, "does not know", "line 8", "'pilot'", "--unseen map")
+    assert_refused(refused, "not an input", "line 8", "'pilot'", "--unseen map")
     mapped = run(*ASK, *PUBLIC, "-o", "safe.csv", "--unseen", "map")
     assert mapped.code == 0, mapped
     assert "mapped to 'nurse'" in mapped.err or "mapped to 'clerk'" in mapped.err
@@ -492,7 +492,7 @@ def test_rows_with_budgets_of_their_own_are_estimated_from(run: Run, method: str
     assert json.loads(again.out)["answers"] == told
     estimate = ("estimate", "safe.mechanism.json", "safe.csv")
     assert_refused(run(*estimate), "--local-priors")
-    assert_refused(run(*estimate, "--local-priors", "p_"), "without budgets")
+    assert_refused(run(*estimate, "--local-priors", "p_"), "have no budgets")
     small = run(*ask, "--epsilon", "1", "-o", "s.csv")
     assert_refused(small, "exceeds the guarantee")
     rows[3]["eps"] = "much"

@@ -111,7 +111,7 @@ def test_missing_cells_by_the_mechanisms_rule(run: Run, tmp_path: Path) -> None:
 def test_unseen_values(run: Run, tmp_path: Path) -> None:
     table = "x\na\nzzz\n"
     mechanism().save(tmp_path / "m.json")
-    assert_refused(run(*COMMAND, files={"t.csv": table}), "does not know", "line 3", "'zzz'")
+    assert_refused(run(*COMMAND, files={"t.csv": table}), "not an input", "line 3", "'zzz'")
     assert_refused(run(*COMMAND, "--unseen", "map"), "no input for unseen values")
     mechanism(other="c").save(tmp_path / "m.json")
     assert_refused(run(*COMMAND), "--unseen map makes it 'c'")

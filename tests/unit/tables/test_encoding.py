@@ -171,7 +171,7 @@ def test_an_empty_text_can_be_an_input() -> None:
 def test_another_policy_for_unseen_values() -> None:
     _, made = unchanged(["a", "rest"], other="rest")
     assert EncodedColumns(made, "map").inputs([pa.array(["z", "a"])]).tolist() == [1, 0]
-    with pytest.raises(CellError, match="does not know at row 2, column 'x': 'z'"):
+    with pytest.raises(CellError, match="not an input of the mechanism at row 2, column 'x': 'z'"):
         EncodedColumns(made).inputs([pa.array(["a", "z", "y"])])
     with pytest.raises(InputError, match="has no input for unseen values"):
         EncodedColumns(unchanged(["a", "b"])[1], "map").inputs([pa.array(["z"])])

@@ -234,7 +234,9 @@ def test_missing_values_are_a_category() -> None:
     for missing in (None, float("nan"), pd.NA, pd.NaT):
         frame = pd.DataFrame({"x": pd.Series(["a", missing, "rare", "new"], dtype=object)})
         assert release_frame(frame, made, "x")["x"].tolist() == wanted
-    with pytest.raises(CellError, match=r"does not know at row 4, column 'x': 'new'"):
+    with pytest.raises(
+        CellError, match=r"not an input of the mechanism at row 4, column 'x': 'new'"
+    ):
         release_frame(pa.table({"x": cells}), made, "x", unseen="refuse")
 
 

@@ -115,7 +115,9 @@ def test_rare_values_are_randomised_like_the_merged_ones_and_unseen_ones_are_ref
     made = made_for(source, Policy(rare=30))
     assert set(all_released(release_of(made, "x", source))) <= {"a", "b", "(other)"}
     new = Memory.of(10, x=["a"] * 17 + ["new"])
-    with pytest.raises(FileError, match=r"does not know at row 18, column 'x': 'new'"):
+    with pytest.raises(
+        FileError, match=r"not an input of the mechanism at row 18, column 'x': 'new'"
+    ):
         all_released(release_of(made, "x", new))
     assert len(all_released(release_of(made, "x", new, "map"))) == 18
 
@@ -162,7 +164,7 @@ def test_each_row_is_randomised_under_its_own_prior() -> None:
         (["yes", "yes"], [0.5, 0.0], "probability 0 in the user's prior"),
         (["yes", "no"], [0.5, 1.0], "probability 0 in the user's prior"),
         (["yes", None], [0.5, 0.5], "missing value"),
-        (["yes", "maybe"], [0.5, 0.5], "does not know"),
+        (["yes", "maybe"], [0.5, 0.5], "not an input of the mechanism"),
         (["yes", "no"], [0.5, np.nan], "not a prior"),
         (["yes", "no"], [0.5, 1.5], "not a prior"),
     ],

@@ -386,7 +386,7 @@ def test_outputs_that_are_refused(tmp_path: Path) -> None:
     path.write_text("answer\nx\n")
     source = open_table(path)
     (tmp_path / "there.csv").write_text("old")
-    with pytest.raises(FileError, match=r"a file is there already at .*there.csv; .*--force"):
+    with pytest.raises(FileError, match=r"the file exists already at .*there.csv; .*--force"):
         rewrite(source, tmp_path / "there.csv", upper())
     for name in ("soft.csv", "hard.csv"):
         link = tmp_path / name

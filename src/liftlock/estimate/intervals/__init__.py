@@ -35,7 +35,7 @@ _OWN_ENDS = ("bootstrap", "credible", "range")
 """The kinds that need no unbiased estimate, and never shrink to the edge of what is possible."""
 _WHY_EXACT = {
     "bayes": "what the prior says of a count given the reports, term by term",
-    "unbiased": "no normal law is needed for a count",
+    "unbiased": "no normal approximation is needed for a count",
 }
 
 

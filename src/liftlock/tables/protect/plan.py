@@ -277,7 +277,7 @@ def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
     if look.unknown:
         yield (
             f"{_listed(look.unknown)}: too many values, too few rows of each, or unsupported "
-            "types, to measure what the column reveals; it is kept unchanged"
+            "types, to measure the leakage; kept unchanged"
         )
     if look.ordered:
         yield (

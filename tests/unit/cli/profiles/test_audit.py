@@ -111,7 +111,10 @@ def test_long_lists_are_cut(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["m.csv", "--profiles", "profiles.csv"], ["told apart? at profiles.csv", "--edges FILE"]),
+        (
+            ["m.csv", "--profiles", "profiles.csv"],
+            ["no edges between the profiles at profiles.csv", "--edges FILE"],
+        ),
         (["m.csv", "--edges", "edges.csv"], ["no profiles at m.csv; give --profiles"]),
         (["m.csv"], ["no prior for the channel at m.csv"]),
         (["m.csv", *GRAPH, "--graph", "chain"], ["give only one of --edges and --graph"]),

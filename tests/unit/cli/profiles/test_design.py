@@ -138,16 +138,19 @@ def design(*arguments: str) -> list[str]:
         (design(*GRAPH, "--column", "usage", "--epsilon", "1"), ["--column goes with --table"]),
         (design(*GRAPH, "--smooth", "1", "--epsilon", "1"), ["--smooth goes with --table"]),
         (design(*TABLE_OF[:4], "--epsilon", "1"), ["--table needs --column"]),
-        (design(*TABLE_OF, "--epsilon", "1"), ["told apart? at table.csv", "--group-column NAME"]),
+        (
+            design(*TABLE_OF, "--epsilon", "1"),
+            ["no edges between the profiles at table.csv", "--group-column NAME"],
+        ),
         (design(*TABLE_OF, "--smooth", "-1", "--epsilon", "1"), ["--smooth is negative: '-1'"]),
         (
             design(*TABLE_OF[:-1], "use", "--graph", "chain", "--epsilon", "1"),
             ["no such column at table.csv, line 1: 'use'; it has id, user, role, usage"],
         ),
-        ([*DESIGN, "--option", "colour=red"], ["the method cluster has no option of this name"]),
+        ([*DESIGN, "--option", "colour=red"], ["the method cluster has no such option"]),
         (
             [*DESIGN, "--method", "smooth-categorical", "--option", "colour=red"],
-            ["no option of this name: 'colour'; it takes seconds"],
+            ["no such option: 'colour'; its options are seconds"],
         ),
         (
             design("--profiles", "edges.csv", "--edges", "profiles.csv", "--epsilon", "1"),

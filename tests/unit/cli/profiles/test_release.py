@@ -217,7 +217,7 @@ def test_json(safe: Run) -> None:
 def test_an_existing_output(safe: Run) -> None:
     Path("safe.csv").write_text("precious")
     outcome = safe(*RELEASE, "-o", "safe.csv")
-    assert_refused(outcome, "a file is there already at safe.csv", "--force")
+    assert_refused(outcome, "the file exists already at safe.csv", "--force")
     assert Path("safe.csv").read_text() == "precious"
     assert safe(*RELEASE, "--force", "-o", "safe.csv").code == 0
     assert Path("safe.csv").read_text() != "precious"
@@ -238,10 +238,13 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
         ([*OF_TABLE, "-o", "table.csv"], ["the output would overwrite DATA at table.csv"]),
         ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would overwrite MECHANISM"]),
-        ([*OF_TABLE, "-o", "/dev/null", "--force"], ["a device, not a file", "go to a file"]),
+        (
+            [*OF_TABLE, "-o", "/dev/null", "--force"],
+            ["a device, not a regular file", "go to a file"],
+        ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "/dev/null", "--id", "id"],
-            ["a device, not a file of its own at /dev/null"],
+            ["a device, not a regular file at /dev/null"],
         ),
         ([*OF_TABLE, "-o", "none/s.csv"], ["no such folder at none"]),
         ([*OF_TABLE], ["Missing option", "-o"]),

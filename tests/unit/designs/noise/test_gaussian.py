@@ -317,4 +317,4 @@ def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
         radius: " ".join(made.origin.remarks) for radius, made in said.items() if made.origin
     }
     assert "% of the prior lies beyond that radius" in remarks[5]
-    assert "nothing of the prior, as it is cut, lies beyond that radius" in remarks[50]
+    assert "nothing of the discretised prior lies beyond that radius" in remarks[50]
