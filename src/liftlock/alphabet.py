@@ -37,7 +37,7 @@ class Alphabet:
         """Make an alphabet from labels, and optionally the number each label stands for."""
         names = tuple(plain_label(label) for label in labels)
         if not names:
-            raise LabelError("an alphabet without symbols", remedy="give at least one label")
+            raise LabelError("the alphabet has no symbols", remedy="give at least one label")
         seen: set[tuple[type, Label]] = set()
         for position, name in enumerate(names):
             key = (type(name), name)
@@ -57,7 +57,7 @@ class Alphabet:
             if len(points) != len(names):
                 raise LabelError(
                     f"{len(points)} coordinates for {len(names)} labels",
-                    remedy="give one coordinate for each label",
+                    remedy="give one coordinate per label",
                 )
         return cls(names, points)
 
@@ -221,7 +221,7 @@ def plain_label(label: Any) -> Label:
     raise LabelError(
         f"label of type {type(label).__name__}",
         value=label,
-        remedy="labels are text, numbers, truth values or tuples of those",
+        remedy="use text, numbers, booleans or tuples of those",
     )
 
 

@@ -351,7 +351,7 @@ class Channel:
         bits = common.bit_length() - 1
         if common != 1 << bits or bits > MOST_BITS:
             raise RowError(
-                "rows do not stand over a power of two up to 2^62",
+                "the row totals are not a power of two up to 2^62",
                 value=common,
                 remedy="use lock(...) to round them and certify the result",
             )
@@ -407,7 +407,8 @@ class Table(Channel):
         total = self.totals[0]
         if any(t != total for t in self.totals) or total & (total - 1):
             raise RowError(
-                "rows of a table stand over one power of two", value=list(self.totals[:3])
+                "all rows of a table need the same power of two as total",
+                value=list(self.totals[:3]),
             )
 
     @property

@@ -51,9 +51,10 @@ def read_confidence(value: object) -> Fraction:
     confidence = exact_probability(value, name="confidence")
     if confidence == 1:
         raise NumberError(
-            "no sample makes certain",
+            "a sample cannot give certainty",
             value=value,
-            remedy="give a confidence below 1, such as 0.99; certain are only all priors (LDP)",
+            remedy="give a confidence below 1, such as 0.99; only LDP holds for all priors with "
+            "certainty",
         )
     if 2 * confidence < 1:
         raise NumberError(

@@ -203,7 +203,7 @@ class Mechanism(Stored):
             return drawn if coded else self._named(drawn, values)
         if coded:
             raise InputError(
-                "codes are for mechanisms of users with a prior each",
+                "coded=True needs a mechanism for per-user priors",
                 remedy="give labels, or use liftlock.sampling.release_codes",
             )
         rows = self._rows(values, whose, impossible)
@@ -223,7 +223,7 @@ class Mechanism(Stored):
                 return rows
         elif profiles is not None:
             raise InputError(
-                "profiles for a mechanism that knows none",
+                "profiles are given, but the mechanism has none",
                 value=self.certificate.guarantee,
                 remedy="leave them out",
             )
@@ -312,18 +312,18 @@ class Mechanism(Stored):
     def _user_priors(self, priors: Any) -> PerUserPriors:
         if not isinstance(priors, PerUserPriors):
             raise InputError(
-                "values or reports without priors of their users",
+                "the values or reports have no per-user priors",
                 value="none" if priors is None else f"of type {type(priors).__name__}",
-                remedy="make PerUserPriors of them",
+                remedy="give PerUserPriors",
             )
         return priors
 
     def _one_table(self) -> InputError:
         """Return the refusal of priors of users."""
         return InputError(
-            "priors of users for a mechanism that has one table for all of them",
+            "per-user priors are given, but the mechanism has one table for all users",
             value=self.certificate.guarantee,
-            remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+            remedy="leave them out, or design for per-user priors: design(priors, ...)",
         )
 
     # --- from reports to answers ----------------------------------------------------------------
@@ -437,13 +437,13 @@ class Mechanism(Stored):
         counted = isinstance(given, Aggregate | PerUserAggregate)
         if counted and not (priors is None and weights is None and offsets is None):
             raise InputError(
-                "priors or weights for an aggregate, which has its own",
+                "priors or weights are given with an aggregate, which contains them",
                 remedy="give them to aggregate(...), with the reports",
             )
         if isinstance(given, PerUserAggregate) or isinstance(self.channel, UserChannel):
             if prior is not None:
                 raise InputError(
-                    "one prior for users who have one each",
+                    "one prior is given, but the mechanism uses per-user priors",
                     remedy="give their priors (priors=, --local-priors)",
                 )
             if not isinstance(given, PerUserAggregate):
@@ -501,7 +501,7 @@ class Mechanism(Stored):
             raise NotDefined(
                 "an expected error",
                 self.context.describe(),
-                f"it is a mean over {what}: give prior=",
+                f"give prior=: it is a mean over {what}",
             )
         if graph is not None:
             return expected_of_profiles(
@@ -649,13 +649,13 @@ def lock_users(
     limits = notion.lift_limits()
     if limits is None or limits.lower is None or limits.upper is None:
         raise InputError(
-            "users with a prior each are protected by lip and alip",
+            "per-user priors go with lip and alip",
             value=str(notion),
             remedy="give one of these",
         )
     if method not in USER_CHANNELS:
         raise InputError(
-            "unknown method for users with a prior each",
+            "unknown method for per-user priors",
             value=method,
             remedy=f"use {' or '.join(USER_CHANNELS)}",
         )
@@ -674,7 +674,7 @@ def _former_users(data: dict[str, Any]) -> Mechanism:
     same = stored == made.channel.integers_of(0)
     if not same or data.get("fingerprint") != made.users_fingerprint:
         raise FileError(
-            "the law is not the one of the notion",
+            "the sampling distribution is not that of the notion",
             value=stored,
             remedy="the file was changed after it was written; make it again",
         )

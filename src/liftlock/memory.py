@@ -23,7 +23,8 @@ def refuse_beyond(needed: float, what: str, *, remedy: str) -> None:
     there = allowed()
     if needed > there:
         raise InputError(
-            f"{what} needs about {size_text(needed)} of memory, and there is {size_text(there)}",
+            f"{what} needs about {size_text(needed)} of memory, but only {size_text(there)} is "
+            "available",
             remedy=f"{remedy}, or set {SETTING} if this is wrong",
         )
 

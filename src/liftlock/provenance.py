@@ -46,7 +46,7 @@ class Provenance:
             text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
         warned = [f"WARNING: {self.warning}"] if self.warning else []
         remarks = [f"({said})" for said in self.remarks]
-        return "\n".join([f"made by {self.method}", text, *warned, *remarks])
+        return "\n".join([f"method: {self.method}", text, *warned, *remarks])
 
     def closeness(self) -> str:
         """Say how close to the optimum the mechanism was proved to be; empty if nothing was."""

@@ -192,7 +192,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             return LIP(self.epsilon)
         if lower is None or upper is None:
             raise InputError(
-                "only one of epsilon_lower and epsilon_upper", remedy="give both, or epsilon"
+                "epsilon_lower and epsilon_upper go together", remedy="give both, or epsilon"
             )
         return ALIP(lower=lower, upper=upper)
 
@@ -200,14 +200,14 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         """Check X, and return its columns as Arrow arrays."""
         if hasattr(X, "collect"):
             raise InputError(
-                "a lazy frame, which would be computed again in every step",
+                "a lazy frame would be computed again in every step",
                 remedy="collect it first",
             )
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             columns = arrow_columns(X)
             if not columns:
-                raise InputError("a frame without columns", remedy="give at least one")
+                raise InputError("the frame has no columns", remedy="give at least one")
             return columns
         given = np.asarray(X) if not hasattr(X, "tocsr") else X
         # NaN among objects is a missing value, which has its policy.
@@ -352,7 +352,7 @@ def _constant(
     )
     made = lock(Draft.of([label], [label], [[1.0]]), notion, context)
     made = replace(made, encoding=TableEncoding((code,)))
-    return made, (f"{name!r} has one value, which tells nothing",)
+    return made, (f"{name!r} has only one value, which reveals nothing",)
 
 
 # --- arrays -------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ def _as_arrow(column: npt.NDArray[Any], name: str) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array(cells, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError):
         raise InputError(
-            f"the column {name!r} holds values of different types, or of a type that no table has",
+            f"the column {name!r} holds mixed or unsupported types",
             remedy="make them all text, all numbers or all truth values",
         ) from None
 

@@ -40,7 +40,7 @@ def check_writable(path: Path) -> None:
         raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
     if found is not None and (not stat.S_ISREG(found.st_mode) or _is_printed_to(found)):
         raise FileError(
-            f"{_kind(found)}, not a file of its own",
+            f"{_kind(found)}, not a regular file",
             where=str(path),
             remedy="choose a file: results can only go to a file, not to the screen or a pipe",
         )
@@ -185,9 +185,9 @@ def check_free(path: Path) -> None:
     """Refuse to write where a file is already."""
     if _status(path) is not None or path.is_symlink():
         raise FileError(
-            "a file is there already",
+            "the file exists already",
             where=str(path),
-            remedy="choose another name, or replace it (--force, force=True in Python)",
+            remedy="choose another name, or overwrite it (--force, force=True in Python)",
         )
 
 
@@ -283,10 +283,10 @@ def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
         raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
     if other:
         raise FileError(
-            "a large file of another kind",
+            "a large file of another format",
             where=str(path),
             value=raw[:40].decode("utf-8", "replace"),
-            remedy="check that it is the right one: it does not begin as it should",
+            remedy="check that it is the right file: it does not begin as expected",
         )
     if len(raw) > MOST_BYTES:
         raise FileError(
@@ -313,7 +313,7 @@ def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
             remedy="save the file as UTF-8",
         ) from None
     if not text.strip():
-        raise FileError("empty file", where=str(path), remedy="check that it is the right one")
+        raise FileError("empty file", where=str(path), remedy="check that it is the right file")
     return text
 
 
@@ -370,7 +370,7 @@ def parse_json(text: str, path: Path) -> Any:
             "not valid JSON",
             where=f"{path}, line {error.lineno}, column {error.colno}",
             value=error.msg,
-            remedy="is the file complete?",
+            remedy="check that the file is complete",
         ) from None
     except RecursionError:
         raise refuse("JSON nested too deeply", None, "check that it is the right file") from None

@@ -204,7 +204,7 @@ def test_many_symbols_are_drawn_within_the_bound_of_generation(name: str) -> Non
     check(Case(problem, utility, listed.proof.bound), drawn, exact=False)
     assert drawn.proof.gap <= 1e-6
     assert drawn.proof.bound <= listed.proof.cost + 1e-12
-    with pytest.raises(InputError, match="this way found nothing"):
+    with pytest.raises(InputError, match="this strategy found nothing"):
         solve(Task(Problem.of(prior, ll.LIP("2.5")), utility, how="random-decomposition"))
 
 

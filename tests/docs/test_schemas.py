@@ -185,8 +185,8 @@ def test_design_output(
 def test_output_for_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made, prior = tmp_path / "designed.json", tmp_path / "prior.json"
     table = str(EXAMPLES / "salaries.csv")
-    asked = ["--column", "salary", "--domain", "0:150000", "--grid", "8", "--json"]
-    assert main(["fit", table, *asked, "--law", "normal", "-o", str(prior)]) == 0
+    asked = ["--column", "salary", "--domain", "0:150000", "--bins", "8", "--json"]
+    assert main(["fit", table, *asked, "--distribution", "normal", "-o", str(prior)]) == 0
     data = json.loads(capsys.readouterr().out)
     check(data, "fit")
     data["distance"] = 2

@@ -38,7 +38,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "release-protected": "release safe.mechanism.json people.csv -o more.csv --drop id",
     },
     "protect-numbers": {
-        "protect-numbers": "protect people.csv --column age --domain 20:60 --cells 6 --epsilon 1 "
+        "protect-numbers": "protect people.csv --column age --domain 20:60 --bins 6 --epsilon 1 "
         "--drop id --drop job -o safe.csv",
     },
     "protect-together": {
@@ -54,7 +54,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "design-joint": "design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7",
         "design-ldp": "design --prior prior.csv --notion ldp --epsilon 1 --utility guess",
         "design-family": "design --prior prior.csv --radius 0.02 --epsilon 1 --method oue",
-        "design-numbers": "design --law normal(3,2) --grid 12 --epsilon 1",
+        "design-numbers": "design --distribution normal(3,2) --bins 12 --epsilon 1",
         "design-delta": "design --prior prior.csv --epsilon 1 --delta 0.01 --method sampling",
         "design-published": "design --prior prior.csv --epsilon 1 --method response --as-published",
         "release": "release made.json answers.csv --column answer -o private.csv",
@@ -102,7 +102,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "relations": "relations lip=1",
         "relations-prior": "relations alip=1.3,0.7 --prior prior.csv --alpha 2",
         "probe": "probe pairs.csv --prior prior.csv --claim lip=0.002 --claim ldp=3",
-        "fit": "fit people.csv --column age --domain 20:60 --law normal --grid 8",
+        "fit": "fit people.csv --column age --domain 20:60 --distribution normal --bins 8",
     },
 }
 

@@ -92,7 +92,7 @@ def test_membership_never_fails() -> None:
 @pytest.mark.parametrize(
     ("labels", "word"),
     [
-        ([], "without symbols"),
+        ([], "has no symbols"),
         (["a", "b", "a"], "label given twice at position 3: 'a'"),
         ([1, True], "1 and True"),
         ([1, 1.0], "1 and True"),

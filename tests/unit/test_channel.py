@@ -338,7 +338,7 @@ def without(key: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("make", "kind", "word"),
     [
-        (lambda: Channel.from_rows({}), LabelError, "without symbols"),
+        (lambda: Channel.from_rows({}), LabelError, "has no symbols"),
         (
             lambda: Channel.from_rows({"a": {"u": "0.5", "v": "0.49"}}),
             RowError,
@@ -399,16 +399,16 @@ def without(key: str) -> dict[str, Any]:
             RowError,
             "not integers",
         ),
-        (lambda: Table(A, UV, np.array([[1, 2]]), (3,)), RowError, "one power of two"),
+        (lambda: Table(A, UV, np.array([[1, 2]]), (3,)), RowError, "the same power of two"),
         (
             lambda: Table(Alphabet.of("ab"), UV, np.array([[1, 1], [1, 3]]), (2, 4)),
             RowError,
-            "one power of two",
+            "the same power of two",
         ),
         (lambda: Channel.identity("ab").probability("a", "z"), LabelError, "unknown label"),
         (lambda: Channel.identity("ab").relabelled({"z": "a"}), LabelError, "unknown label"),
         (lambda: Channel.identity("ab").restricted("az"), LabelError, "unknown label"),
-        (lambda: Channel.identity("ab").restricted([]), LabelError, "without symbols"),
+        (lambda: Channel.identity("ab").restricted([]), LabelError, "has no symbols"),
         (
             lambda: Channel.identity("ab").then(Channel.identity("ac")),
             LabelError,

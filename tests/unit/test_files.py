@@ -397,7 +397,7 @@ def test_a_large_json_that_is_no_mechanism_is_not_read(
     # Reading on would ask for more than there may be.
     monkeypatch.setattr("liftlock.storage.MOST_BYTES", None)
     for read in (read_mechanism, read_channel, Mechanism.load):
-        with pytest.raises(FileError, match="a large file of another kind"):
+        with pytest.raises(FileError, match="a large file of another format"):
             read(place)
 
 

@@ -499,7 +499,7 @@ def test_releasing_by_profile() -> None:
     assert isinstance(made.release(np.array(["x", "y"]), np.array(["a", "b"])), np.ndarray)
     assert isinstance(made.release(["x", "y"], "a"), list)
     for asked, said in (
-        ((["x"],), "no profiles, which this mechanism uses"),
+        ((["x"],), "the mechanism needs profiles"),
         ((["x", "y"], ["a"]), "1 profiles for 2 values"),
         ((["x"], ["c"]), "unknown label at value 1: 'c'"),
         ((["z"], ["a"]), "unknown label at value 1: 'z'"),
@@ -517,7 +517,7 @@ def test_a_mechanism_that_ignores_profiles_looks_at_them_to_refuse() -> None:
     assert "NOT protected (profile probability 0): " in str(made)
     assert len(made.release([0, 1])) == 2
     assert len(made.release([0, 1], "often")) == 2
-    with pytest.raises(InputError, match=r"nothing protects at value 2: \('always', 0\)"):
+    with pytest.raises(InputError, match=r"so it is not protected at value 2: \('always', 0\)"):
         made.release([1, 0], ["always", "always"])
     with pytest.raises(InputError, match="unknown label"):
         made.release([1], "nobody")
@@ -527,6 +527,6 @@ def test_a_mechanism_that_ignores_profiles_looks_at_them_to_refuse() -> None:
 
 def test_profiles_are_only_for_graphs() -> None:
     made = lock(Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]]), LIP("1"), Prior.uniform([0, 1]))
-    with pytest.raises(InputError, match="profiles for a mechanism that knows none"):
+    with pytest.raises(InputError, match="profiles are given, but the mechanism has none"):
         made.release([0], "often")
     assert "profile" not in made.audit().measurements

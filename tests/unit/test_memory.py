@@ -31,7 +31,7 @@ def test_the_least_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SETTING, raising=False)
     monkeypatch.setattr("liftlock.memory._limits", lambda: iter([5e9, 3e9]))
     refuse_beyond(3e9, "this", remedy="less")
-    with pytest.raises(InputError, match=r"this needs about 3.7 GiB of memory, and there is 2.8"):
+    with pytest.raises(InputError, match=r"this needs about 3.7 GiB of memory, but only 2.8"):
         refuse_beyond(4e9, "this", remedy="less")
 
 

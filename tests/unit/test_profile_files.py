@@ -119,7 +119,7 @@ def test_edges(write: Write) -> None:
     [
         (
             "from,to\nann,bob\nbob,dan\n",
-            r"unknown profile at file.csv, line 3, column 2 \('to'\): 'dan'; known are 'ann'",
+            r"unknown profile at file.csv, line 3, column 2 \('to'\): 'dan'; use one of 'ann'",
         ),
         ("from,to\nann,\n", r"no profile at file.csv, line 2, column 2"),
         ("from,to\nann,ann\n", "to itself at file.csv, line 2: 'ann,ann'; leave it out"),
@@ -195,9 +195,11 @@ def test_a_table_of_observations(write: Write) -> None:
     assert chain.edges == ((0, 1), (1, 2))
     assert chain.law("ann")["high"] == 0
     assert said[0].startswith("2 of 3 profiles have fewer rows than there are values (fewest: 'b")
-    assert said[1].startswith("3 of 6 pairs of profile and value were never seen, and count as")
+    assert said[1].startswith("3 of 6 pairs of profile and value were never observed and are")
     assert said[2:] == ["the chain follows the order 'ann', 'bob', 'cy'"]
-    with pytest.raises(FileError, match=r"told apart\? at file.csv; give --group-column NAME"):
+    with pytest.raises(
+        FileError, match=r"no edges between the profiles at file.csv; give --group-column NAME"
+    ):
         read_graph(GraphFiles(**files))
 
 
@@ -210,7 +212,10 @@ def test_a_column_that_is_probably_the_wrong_one(write: Write) -> None:
             table=path, profile_column=columns[0], column=columns[1], shape="complete"
         )
         read_graph(files, said.append)
-        assert said[0] == f"60 different entries of {wrong!r} in 60 rows: is it the right one?"
+        assert (
+            said[0]
+            == f"60 distinct values of {wrong!r} in 60 rows: check that it is the right column"
+        )
     said = []
     good = GraphFiles(table=path, profile_column="user", column="usage", shape="complete")
     read_graph(good, said.append)
@@ -233,7 +238,11 @@ def test_a_table_with_semicolons(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        (TABLE, ("who", "usage"), "no such column at file.csv, line 1: 'who'; it has day, user"),
+        (
+            TABLE,
+            ("who", "usage"),
+            "no such column at file.csv, line 1: 'who'; it has day, user",
+        ),
         (TABLE, ("user", "user"), "one column for profile and value at file.csv, line 1: 'user'"),
         (TABLE, ("day", "usage", "role"), r"profile '2' is in two groups at file.csv, line 5"),
         (
@@ -255,7 +264,9 @@ def test_unusable_tables(write: Write, content: str, columns: Any, message: str)
 
 def test_contradictory_graphs(write: Write) -> None:
     path = write(PROFILES)
-    with pytest.raises(InputError, match=r"told apart\? at file.csv; give --edges FILE"):
+    with pytest.raises(
+        InputError, match=r"no edges between the profiles at file.csv; give --edges FILE"
+    ):
         read_graph(GraphFiles(path))
     with pytest.raises(InputError, match="edges and graph at once"):
         read_graph(GraphFiles(path, edges=path, shape="chain"))
@@ -263,9 +274,9 @@ def test_contradictory_graphs(write: Write) -> None:
         read_graph(GraphFiles(path, table=path))
     with pytest.raises(InputError, match="either profiles or a table"):
         read_graph(GraphFiles())
-    with pytest.raises(InputError, match="which columns of the table"):
+    with pytest.raises(InputError, match="columns of profiles and values are not named"):
         read_graph(GraphFiles(table=path))
-    with pytest.raises(InputError, match="smoothing of profiles that are given"):
+    with pytest.raises(InputError, match="smoothing applies only to a table of observations"):
         read_graph(GraphFiles(path, shape="chain", smoothing=1))
 
 
@@ -325,7 +336,7 @@ def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
         ),
         (
             "value,low,high\nlow,1,0\nmid,1,0\nhigh,1,0\n",
-            "no value of the profiles at file.csv, line 3: 'mid'",
+            "not a value of the profiles at file.csv, line 3: 'mid'",
         ),
         ("p,v,low\nx,low,1\nx,high,1\n", r"unknown profile at file.csv, line 2, column 1"),
         (PAIRS.replace("bob,low", "dan,low"), r"unknown profile at file.csv, line 4, column 1"),

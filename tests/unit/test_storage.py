@@ -88,7 +88,7 @@ def test_pipes_sockets_and_devices_are_never_replaced(
     for name, kind in kinds.items():
         before = Path(name).stat()
         for write in (check_writable, lambda path: write_atomically(path, "")):
-            with pytest.raises(FileError, match=f"{kind}, not a file of its own at .*; choose a"):
+            with pytest.raises(FileError, match=f"{kind}, not a regular file at .*; choose a"):
                 write(Path(name))
         assert os.path.samestat(before, Path(name).stat())
     assert stat.S_ISFIFO(Path("pipe").lstat().st_mode)
@@ -117,7 +117,7 @@ def test_results_cannot_be_printed(tmp_path: Path, name: str) -> None:
             target.close()
         said = (tmp_path / "said").read_text()
         assert said.count("\n") == 0
-        assert f"not a file of its own at {name}" in said
+        assert f"not a regular file at {name}" in said
         assert "results can only go to a file" in said
         (tmp_path / "said").unlink()
 
@@ -229,7 +229,7 @@ def test_a_stream_that_fails_leaves_nothing(
     ):
         write(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(FileError, match=r"a file is there already at .*--force"):
+    with pytest.raises(FileError, match=r"the file exists already at .*--force"):
         write(appears=True)
     assert path.read_text() == "another"
     assert list(tmp_path.iterdir()) == [path]

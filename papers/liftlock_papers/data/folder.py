@@ -151,7 +151,7 @@ def open_text(path: Path) -> Iterator[IO[str]]:
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
-            "not a whole gzip file", where=path.name, value=str(error), remedy="get the file again"
+            "incomplete gzip file", where=path.name, value=str(error), remedy="get the file again"
         ) from None
 
 

@@ -178,7 +178,7 @@ REDUCTIONS = (
     ),
     Reduction(
         "group-neighbours",
-        f"join neighbours on the line to {LIMITS.few_symbols} groups",
+        f"merge neighbouring numbers into {LIMITS.few_symbols} groups",
         f"a prior of more than {LIMITS.grouped_numbers} numbers under LDP, for an error of numbers",
         "bounded by the optimum of LIP, and by what the rest within a group can say",
         group_neighbours,

@@ -285,7 +285,7 @@ STRATEGIES = (
     ),
     Strategy(
         "numbers",
-        "place outputs on the line, and solve for their weights by an interior point",
+        "place outputs on the real line, and solve for their weights by an interior point",
         f"lifts of X itself; the squared error of more than {LIMITS.listed_symbols} numbers, or "
         f"the absolute error of more than {LIMITS.numbers_absolute}",
         fits=_on_line,
@@ -376,7 +376,7 @@ WAYS = tuple(
 def check_way(how: str) -> None:
     """Refuse a name that no strategy has."""
     if how not in WAYS:
-        raise InputError("unknown way", value=how, remedy=f"use {', '.join(WAYS)}")
+        raise InputError("unknown strategy", value=how, remedy=f"use {', '.join(WAYS)}")
 
 
 def candidates(task: Task) -> Iterable[Strategy]:
@@ -388,7 +388,7 @@ def candidates(task: Task) -> Iterable[Strategy]:
     if not named:
         names = ", ".join(strategy.name for strategy in fitting)
         raise InputError(
-            "this way cannot solve the problem", value=task.how, remedy=f"use auto, {names}"
+            "this strategy cannot solve the problem", value=task.how, remedy=f"use auto, {names}"
         )
     return named
 
@@ -422,7 +422,7 @@ def solve(task: Task) -> Solution:
         _say_why_not(task, tried)
         return finish(task, found)
     # Column generation solves everything, so this one was asked for by its name.
-    raise InputError("this way found nothing", value=task.how, remedy="use auto")
+    raise InputError("this strategy found nothing", value=task.how, remedy="use auto")
 
 
 def _say_why_not(task: Task, tried: list[Strategy]) -> None:
@@ -434,13 +434,13 @@ def _say_why_not(task: Task, tried: list[Strategy]) -> None:
         if strategy in tried:
             continue
         if not strategy.fits(task):
-            said = f"does not fit; it is for {strategy.when}"
+            said = f"does not apply; it is for {strategy.when}"
         elif task.how != AUTO:
-            said = f"would fit; {task.how} was asked for"
+            said = f"would apply; {task.how} was requested"
         elif strategy.best(task):
-            said = "would fit; an earlier one is taken"
+            said = "would apply; an earlier one is used"
         else:
-            said = f"would fit; it is best for {strategy.when}"
+            said = f"would apply; it is best for {strategy.when}"
         task.say(Step("strategy", strategy.name, said, taken=False))
 
 

@@ -98,7 +98,7 @@ class Account:
         if quantity not in self:
             if quantity not in _NAMED:
                 raise InputError(
-                    "unknown quantity", value=quantity, remedy=f"there are {', '.join(_NAMED)}"
+                    "unknown quantity", value=quantity, remedy=f"use one of {', '.join(_NAMED)}"
                 )
             who = "delta-sum" if quantity in _SUMS else "tight"
             why = self.refused.get(who, "no accountant bounds it")

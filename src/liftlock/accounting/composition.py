@@ -122,7 +122,7 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
     liftlock.errors.NotComposable: ... 3.5252 nats ...
     """
     if of not in WAYS:
-        raise InputError("unknown way to compose", value=of, remedy=f"use {', '.join(WAYS)}")
+        raise InputError("unknown kind of composition", value=of, remedy=f"use {', '.join(WAYS)}")
     graph = _common_graph(mechanisms)
     if of == "observation":
         raise refusal(mechanisms)

@@ -284,7 +284,7 @@ class Ledger(Stored):
             raise InputError(
                 f"nothing was released of {them}",
                 value=about,
-                remedy=f"names are compared as written; the ledger is about {list(self.items[:4])}",
+                remedy=f"check the spelling; the ledger is about {list(self.items[:4])}",
             )
         return account(self.releases(entries), under, impossible="ignore")
 
@@ -458,7 +458,7 @@ def _refused_id(
     observations = isinstance(mechanism.context, ProfileGraph)
     if is_missing(identity):
         noun = "an observation" if observations else "a person"
-        every = "observation an id of its own" if observations else "person an id"
+        every = "observation a separate id" if observations else "person an id"
         return InputError(
             f"{noun} without an id",
             where=where,

@@ -39,17 +39,23 @@ class ColumnOptions(OptionGroup):
     """What is wanted of each column, and what is known of it."""
 
     columns: tuple[str, ...] = option(
-        "--column", multiple=True, required=True, metavar="NAME", help="What goes out."
+        "--column",
+        multiple=True,
+        required=True,
+        metavar="NAME",
+        help="Column to privatise. Repeatable.",
     )
     secrets: tuple[str, ...] = option(
         "--secret",
         multiple=True,
         metavar="NAME",
-        help="What must not be inferred from it, and is left out; - is the value itself.  "
-        "[default: -]",
+        help="Sensitive column to protect, dropped from the output; - protects the value itself. "
+        "Repeatable.  [default: -]",
     )
     together: bool = option(
-        "--together", is_flag=True, help="Protect all columns as one value, with one guarantee."
+        "--together",
+        is_flag=True,
+        help="Privatise all columns jointly, as one value with one guarantee.",
     )
     guarantee: GuaranteeOptions = nested(GuaranteeOptions, without=("alpha",))
     budgets: tuple[tuple[str, str], ...] = option(
@@ -57,27 +63,32 @@ class ColumnOptions(OptionGroup):
         nargs=2,
         multiple=True,
         metavar="NAME CLAIM",
-        help="Another guarantee for one column, such as pay lip=0.5.",
+        help="Guarantee of one column, overriding the common one, e.g. pay lip=0.5. Repeatable.",
     )
     joints: tuple[Path, ...] = option(
         "--joint",
         type=FILE,
         multiple=True,
         metavar="JOINT",
-        help="A public joint, instead of counting the table: rows secrets, columns values.",
+        help="Public joint distribution, used instead of counting the table: rows secrets, "
+        "columns values.",
     )
     priors: tuple[Path, ...] = option(
-        "--prior", type=FILE, multiple=True, metavar="PRIOR", help="The same without secret."
+        "--prior",
+        type=FILE,
+        multiple=True,
+        metavar="PRIOR",
+        help="Public prior of a column without a secret.",
     )
     local_priors: str | None = option(
         "--local-priors",
         metavar="PREFIX",
-        help="Each row has a prior of its own, in columns called PREFIX and a value.",
+        help="Per-user priors: each row's probabilities, in columns named PREFIX plus a value.",
     )
     local_budgets: str | None = option(
         "--local-budgets",
         metavar="NAME",
-        help="And a budget of its own, in this column, which is public.",
+        help="Per-user budgets: the column that holds them. It is public.",
     )
     utility: UtilityOptions = nested(UtilityOptions)
     method: str = option(
@@ -85,47 +96,47 @@ class ColumnOptions(OptionGroup):
         metavar="METHOD",
         default="auto",
         show_default=True,
-        help="auto is the best that can be certified in time.",
+        help="auto picks the best method that can be certified within --seconds.",
     )
     missing: Missing = option(
         "--missing",
         type=click.Choice(MISSING),
         default="category",
         show_default=True,
-        help="What missing cells become: a value like others, missing again, or an error.",
+        help="Missing cells: treat as a category, keep missing, or refuse.",
     )
     spelled: tuple[str, ...] = option(
         "--missing-text",
         multiple=True,
         metavar="TEXT",
-        help="A text that means missing, such as ?. Repeatable.",
+        help="Text that marks a missing cell, e.g. ?. Repeatable.",
     )
     unseen: Unseen = option(
         "--unseen",
         type=click.Choice(UNSEEN),
         default="refuse",
         show_default=True,
-        help="What values become that the prior does not know: an error, or the merged rare ones.",
+        help="Values missing from the prior: refuse them, or map them to the merged rare value.",
     )
     rare: int = option(
         "--rare",
         type=click.IntRange(min=0),
         default=0,
         metavar="N",
-        help="Merge values in fewer rows.",
+        help="Merge values that occur in fewer than N rows.",
     )
     smooth: str = option("--smooth", default="0", metavar="A", help="Add A to every count.")
     numbers: tuple[str, ...] = option(
-        "--numbers", multiple=True, metavar="NAME", help="Read this column as numbers. Repeatable."
+        "--numbers", multiple=True, metavar="NAME", help="Treat this column as numeric. Repeatable."
     )
     domains: tuple[str, ...] = option(
         "--domain",
         multiple=True,
         metavar="[NAME=]L:U",
-        help="The ends that its numbers are clamped to.",
+        help="Range to clamp numbers to. Repeatable.",
     )
     cells: tuple[str, ...] = option(
-        "--cells", multiple=True, metavar="[NAME=]N", help="How many cells of numbers."
+        "--bins", multiple=True, metavar="[NAME=]N", help="Number of bins for numbers. Repeatable."
     )
 
     def inputs(self) -> dict[str, Path | None]:
@@ -150,12 +161,12 @@ class ColumnOptions(OptionGroup):
         if method != "auto" and self.local_priors is None:
             method = find_design(method).key
         domains = by_column(self.domains, columns, "--domain")
-        cells = by_column(self.cells, columns, "--cells")
+        cells = by_column(self.cells, columns, "--bins")
         for domain in domains.values():
             read_domain(domain)
         for name in self.numbers:
             if name not in columns:
-                raise click.UsageError(f"--numbers {name}: it is no --column")
+                raise click.UsageError(f"--numbers names {name}, which is not a --column")
         self._check_used(told)
         self._check_learned(told, {*self.numbers, *domains, *cells})
         joints, priors = list(self.joints), list(self.priors)
@@ -183,7 +194,7 @@ class ColumnOptions(OptionGroup):
             smooth=self.smooth,
             numbers=self.numbers,
             domain=domains,
-            cells={name: check_cells(_whole(count, "--cells")) for name, count in cells.items()},
+            cells={name: check_cells(_whole(count, "--bins")) for name, count in cells.items()},
             local=_local(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
         )
@@ -192,7 +203,7 @@ class ColumnOptions(OptionGroup):
         if self.utility.loss is None:
             return self.utility.utility
         if context is None:
-            raise click.UsageError("--loss needs to know all values: give --joint or --prior")
+            raise click.UsageError("--loss needs the list of values: give --joint or --prior")
         return self.utility.read(context)
 
     def _notions(self) -> tuple[Notion | None, dict[str, Notion]]:
@@ -200,9 +211,9 @@ class ColumnOptions(OptionGroup):
         others: dict[str, Notion] = {}
         for name, claim in self.budgets:
             if name not in self.columns:
-                raise click.UsageError(f"--budget for {name!r}, which is no --column")
+                raise click.UsageError(f"--budget names {name!r}, which is not a --column")
             if name in others:
-                raise click.UsageError(f"--budget twice for {name!r}")
+                raise click.UsageError(f"--budget is given twice for {name!r}")
             others[name] = parse_claim(claim)
         if len(others) == len(set(self.columns)) and not self.guarantee.given():
             return None, others
@@ -216,12 +227,12 @@ class ColumnOptions(OptionGroup):
         ):
             if given and not wanted:
                 other = "a secret: give --joint" if name == "--prior" else "no secret: give --prior"
-                raise click.UsageError(f"{name} says nothing about columns that have {other}")
+                raise click.UsageError(f"{name} does not apply to columns with {other}")
             if given and len(given) not in (1, wanted):
                 which = "with" if name == "--joint" else "without"
                 raise click.UsageError(
-                    f"{len(given)} times {name} for {wanted} columns {which} a secret: give it "
-                    "once, or once for each"
+                    f"{name} is given {len(given)} times for {wanted} columns {which} a secret: "
+                    "give one value, or one per column"
                 )
 
     def _check_learned(self, secrets: Sequence[str | None], cut: Container[str]) -> None:
@@ -230,16 +241,18 @@ class ColumnOptions(OptionGroup):
         local = self.local_priors is not None
         if local and len(self.columns) > 1:
             raise click.UsageError(
-                "--local-priors is for one --column: protect others on their own"
+                "--local-priors takes one --column: protect the others separately"
             )
         for name, value in (("--rare", self.rare), ("--smooth", exact(self.smooth))):
             if value and (local or all(given)):
-                raise click.UsageError(f"{name} is for what is counted in the table; leave it out")
+                raise click.UsageError(
+                    f"{name} applies only to columns counted in the table: leave it out"
+                )
         for column, known in zip(self.columns, given, strict=True):
             if column in cut and (known or local):
                 raise click.UsageError(
                     f"the numbers of {column!r} are counted in the table: leave out its --joint, "
-                    "--prior or --local-priors, or --numbers, --domain and --cells"
+                    "--prior or --local-priors, or --numbers, --domain and --bins"
                 )
 
 
@@ -255,9 +268,9 @@ def _local(
     }
     if len(found) < 2:
         raise InputError(
-            "no columns of probabilities",
+            "no columns of probabilities have this prefix",
             value=prefix,
-            remedy=f"there should be one for each value of {column!r}, called {prefix}VALUE",
+            remedy=f"name one column {prefix}VALUE for each value of {column!r}",
         )
     return dict(found)
 
@@ -280,8 +293,8 @@ def one_for_each(values: Sequence[str], columns: Sequence[str], option: str) -> 
         return [values[0]] * len(columns)
     if len(values) != len(columns):
         raise click.UsageError(
-            f"{len(values)} times {option} for {len(columns)} columns: give it once, or once for "
-            "each --column, in the same order"
+            f"{option} is given {len(values)} times for {len(columns)} columns: give one value, "
+            "or one per --column in the same order"
         )
     return list(values)
 
@@ -297,11 +310,13 @@ def by_column(values: Sequence[str], columns: Sequence[str], option: str) -> dic
         name, equals, rest = value.rpartition("=")
         if not equals:
             if len(columns) > 1:
-                raise click.UsageError(f"{option} of which column? write {option} COLUMN={value}")
+                raise click.UsageError(
+                    f"{option} does not name its column: write {option} COLUMN={value}"
+                )
             name = columns[0]
         if name not in columns:
-            raise click.UsageError(f"{option} for {name!r}, which is no --column")
+            raise click.UsageError(f"{option} names {name!r}, which is not a --column")
         if name in found:
-            raise click.UsageError(f"{option} twice for {name!r}")
+            raise click.UsageError(f"{option} is given twice for {name!r}")
         found[name] = rest
     return found

@@ -42,11 +42,11 @@ from liftlock.notions.lift import impossible_inputs
 from liftlock.storage import located
 
 _LISTED = 5
-_CUT = ("--domain", "--grid", "--spacing")
+_CUT = ("--domain", "--bins", "--spacing")
 _OF_LABELS = ("--radius", "--smooth", "--confidence")
 
-DOMAIN_HELP = "The ends that numbers are clamped to, such as 0:300000."
-GRID_HELP = f"The number of cells.  [default: {DEFAULT_CELLS}]"
+DOMAIN_HELP = "Range to clamp numbers to, e.g. 0:300000."
+GRID_HELP = f"Number of bins.  [default: {DEFAULT_CELLS}]"
 
 
 @dataclass(frozen=True)
@@ -69,43 +69,46 @@ class ContextOptions(OptionGroup):
         "--family",
         type=FILE,
         metavar="PRIORS",
-        help="CSV with one column for each prior, or label,lower,upper.",
+        help="Set of priors: a CSV with one column per prior, or label,lower,upper.",
     )
     radius: str | None = option(
-        "--radius", metavar="R", help="With --prior: every prior within total variation R of it."
+        "--radius",
+        metavar="R",
+        help="With --prior: the set of priors within total variation R of it.",
     )
     smooth: str | None = option("--smooth", metavar="A", help="With --prior: add A to every count.")
     confidence: str | None = option(
         "--confidence",
         metavar="C",
-        help="With --prior of counts: every prior they may come from, with confidence C.",
+        help="With --prior of counts: the confidence region of the prior, at level C.",
     )
     column: str | None = option(
         "--column",
         metavar="NAME",
-        help="With --prior: a CSV with one row for each person; take the numbers of this column.",
+        help="With --prior, a CSV with one row per person: its numeric column.",
     )
     law: str | None = option(
-        "--law",
-        metavar="LAW",
-        help=f"A law instead of a file: {', '.join(form for _, form in LAWS.values())}.",
+        "--distribution",
+        metavar="DISTRIBUTION",
+        help=f"Distribution, instead of a file: {', '.join(form for _, form in LAWS.values())}.",
     )
     fit: str | None = option(
         "--fit",
         type=click.Choice(FITS),
-        help="With --column: the law to fit.  [default: sample, the numbers as they are]",
+        help="With --column: the distribution to fit.  [default: sample, the empirical "
+        "distribution]",
     )
     domain: str | None = option("--domain", metavar="L:U", help=DOMAIN_HELP)
-    grid: int | None = option("--grid", type=int, metavar="N", help=GRID_HELP)
+    grid: int | None = option("--bins", type=int, metavar="N", help=GRID_HELP)
     spacing: str | None = option(
         "--spacing",
         type=click.Choice(SPACINGS),
-        help="Cells of equal mass or of equal width.  [default: mass]",
+        help="Bins of equal probability or equal width.  [default: mass]",
     )
     missing: str | None = option(
         "--missing",
         type=click.Choice(MISSING),
-        help="With --column: empty cells of the table.  [default: refuse]",
+        help="With --column: how to treat empty cells of the table.  [default: refuse]",
     )
 
     @property
@@ -145,7 +148,7 @@ class ContextOptions(OptionGroup):
         found = self.read(note)
         if found is None:
             raise click.UsageError(
-                "what is known of people? give --prior, --joint, --family, --law or --profiles"
+                "no prior: give --prior, --joint, --family, --distribution or --profiles"
             )
         return found
 
@@ -157,9 +160,9 @@ class ContextOptions(OptionGroup):
         context = found if found is not None else read.context
         if context is None:
             raise InputError(
-                "no context",
+                "no prior for the channel",
                 where=str(channel),
-                remedy="say what is known of its inputs: --prior, --joint or --family",
+                remedy="give --prior, --joint or --family",
             )
         context = matched(context, read.channel.inputs, channel, source, read)
         if impossible == "refuse":
@@ -169,7 +172,7 @@ class ContextOptions(OptionGroup):
             never = [label for label, count in counts if not count]
             if never:
                 listed = ", ".join(repr(label) for label in never[:_LISTED])
-                note(f"left out, because they never occur in {source}: secrets {listed}")
+                note(f"secrets that never occur in {source} are left out: {listed}")
         return context
 
     # --- before any file is read: a slip of the pen should not cost a minute ----------------------
@@ -185,7 +188,7 @@ class ContextOptions(OptionGroup):
             if self.prior is None:
                 raise click.UsageError(f"{name} goes with --prior")
             if self.of_numbers:
-                raise click.UsageError(f"{name} is for priors of labels, not of numbers")
+                raise click.UsageError(f"{name} works with priors of labels, not of numbers")
             if name != "--confidence" and self.confidence is not None:
                 raise click.UsageError(f"give --confidence or {name}, not both")
         if self.radius is not None:
@@ -197,25 +200,25 @@ class ContextOptions(OptionGroup):
 
     def _check_numbers(self, sources: Sequence[str]) -> None:
         if self.column is not None and self.law is not None:
-            raise click.UsageError("give --column or --law, not both")
+            raise click.UsageError("give --column or --distribution, not both")
         if self.column is not None and self.prior is None:
             if sources:
                 raise click.UsageError(f"--column goes with --prior, not with {sources[0]}")
-            raise click.UsageError("--column needs --prior: the table that it is a column of")
+            raise click.UsageError("--column needs --prior, the table that holds the column")
         if self.law is not None and sources:
-            raise click.UsageError(f"--law is instead of {sources[0]}: leave one out")
+            raise click.UsageError(f"--distribution replaces {sources[0]}: leave one out")
         given = self.given()
         for name in (name for name in ("--fit", "--missing", *_CUT) if name in given):
             if not self.of_numbers:
                 stored = self.prior is not None and self.prior.suffix.lower() == ".json"
                 if stored and name in _CUT:
                     raise click.UsageError(
-                        f"{name} cannot change a stored prior: one of numbers is already cut into "
-                        f"cells, so give {name} to liftlock fit when you make it"
+                        f"{name} cannot change a stored prior: its numbers are already "
+                        f"discretised. Give {name} to liftlock fit instead"
                     )
-                raise click.UsageError(f"{name} goes with numbers: give --column or --law")
+                raise click.UsageError(f"{name} goes with numbers: give --column or --distribution")
             if self.law is not None and name not in _CUT:
-                raise click.UsageError(f"{name} goes with --column, not with --law")
+                raise click.UsageError(f"{name} goes with --column, not with --distribution")
         if self.domain is not None:
             read_domain(self.domain)
         if self.grid is not None:
@@ -227,7 +230,7 @@ class ContextOptions(OptionGroup):
         for name in self.given():
             if name in _OF_LABELS:
                 raise FileError(
-                    f"{name} is for priors of labels, not of numbers",
+                    f"{name} works with priors of labels, not of numbers",
                     where=str(path),
                     value=getattr(self, name.removeprefix("--")),
                     remedy=f"leave out {name}",
@@ -255,17 +258,17 @@ class ContextOptions(OptionGroup):
 
     def _cut(self, note: Note) -> GridPrior:
         found = self._numbers(note)
-        with located(self.prior or "--law"):
+        with located(self.prior or "--distribution"):
             return found.grid(
                 DEFAULT_CELLS if self.grid is None else self.grid, self.spacing or "mass"
             )
 
     def _on(self, cells: GridPrior, note: Note) -> Prior:
         """Return the masses of these numbers in the cells that a mechanism brings."""
-        for name, value in (("--domain", self.domain), ("--grid", self.grid)):
+        for name, value in (("--domain", self.domain), ("--bins", self.grid)):
             if value is not None:
                 raise InputError(
-                    f"the mechanism brings its own cells: {name} cannot change them",
+                    f"{name} cannot change the bins of a stored mechanism",
                     value=value,
                     remedy=f"leave out {name}",
                 )
@@ -279,7 +282,7 @@ class ContextOptions(OptionGroup):
         with located(prior):
             found = Intervals.from_counts(counts, confidence=confidence)
         note(
-            f"the intervals hold the true prior with probability {confidence} at least, if the "
+            f"the intervals contain the true prior with probability at least {confidence}, if the "
             f"{sum(count for _, count in counts)} observations of {prior} were drawn from it "
             "independently"
         )
@@ -308,18 +311,18 @@ def fitted(
             found = fit(numbers, domain=domain, law=law, components=components, watch=progress)
     if domain is None:
         note(
-            f"no --domain: [{found.lower:g}, {found.upper:g}] was taken from the data, and shows "
-            "their ends to everybody"
+            f"no --domain: [{found.lower:g}, {found.upper:g}] was taken from the data, which "
+            "reveals their minimum and maximum"
         )
     if found.clamped:
         note(
-            f"{found.clamped:,} of {len(numbers):,} values lie outside the domain and count as "
-            "its nearer end"
+            f"{found.clamped:,} of {len(numbers):,} values lie outside the domain and were "
+            "clamped to it"
         )
     if found.used < len(numbers):
         note(
             f"the mixture was fitted to {found.used:,} of {len(numbers):,} values, evenly spaced "
-            "in their order"
+            "in sorted order"
         )
     return found
 
@@ -371,7 +374,7 @@ def _remedy(
         return set(map(str, one.labels)) == set(map(str, other.labels))
 
     if isinstance(context, Joint) and alike(inputs, context.secrets):
-        return f"exchange rows and columns of {source.name}: its rows are secrets, columns inputs"
+        return f"transpose {source.name}: rows must be secrets, columns inputs"
     if read is not None and read.corner and read.corner in map(str, extra):
         return f"the first line of {place.name} must be a header that names the outputs"
     if (
@@ -379,7 +382,7 @@ def _remedy(
         and isinstance(read.channel, Channel)
         and alike(read.channel.outputs, context.inputs)
     ):
-        return f"exchange rows and columns of {place.name}: one row for each input"
+        return f"transpose {place.name}: it needs one row per input"
     return "both files must list the same inputs"
 
 
@@ -412,9 +415,10 @@ def _refuse_unprotected(
     joint = isinstance(context, Joint)
     smooth = "smooth the prior (--smooth 1), " if isinstance(context, Prior) else ""
     raise FileError(
-        "probability 0 for an input that the channel accepts, which would have no guarantee",
+        "the prior gives probability 0 to an input that the channel accepts, so it would have no "
+        "guarantee",
         where=label_place(source, labels[0], in_header=joint),
         value=labels[0] if len(labels) == 1 else list(labels[:_LISTED]),
-        remedy=f"{smooth}drop it from {channel_file.name}, or say that it never occurs "
+        remedy=f"{smooth}drop it from {channel_file.name}, or declare that it never occurs "
         "(--impossible ignore)",
     )

@@ -32,21 +32,23 @@ class LedgerOptions(OptionGroup):
         "--ledger",
         type=FILE,
         metavar="LEDGER",
-        help="Record the release (JSON) before the output appears.",
+        help="Record the release in this ledger (JSON) before the output is written.",
     )
-    who: str | None = option("--who", metavar="COHORT", help="With --ledger: whose data it is.")
+    who: str | None = option(
+        "--who", metavar="COHORT", help="With --ledger: the cohort whose data is released."
+    )
     id_column: str | None = option(
-        "--id", metavar="NAME", help="The same, if this column holds the ids of people."
+        "--id", metavar="NAME", help="With --ledger: the column of person ids, instead of --who."
     )
     about: str | None = option(
         "--about",
         metavar="ITEM",
-        help="With --ledger: what was released.  [default: the name of the column]",
+        help="With --ledger: the data item released.  [default: the column's name]",
     )
     limit: str | None = option(
         "--limit",
         metavar="NOTION=VALUE",
-        help="With --ledger: release nothing if this is not certainly kept, e.g. lip=2.",
+        help="With --ledger: refuse the release if this limit may be exceeded, e.g. lip=2.",
     )
 
     def read(self) -> LedgerRecord:
@@ -56,7 +58,9 @@ class LedgerOptions(OptionGroup):
                 raise click.UsageError(f"{name} goes with --ledger")
             return LedgerRecord(None)
         if (self.who is None) == (self.id_column is None):
-            raise click.UsageError("--ledger needs one of --who and --id: whose data it is")
+            raise click.UsageError(
+                "--ledger needs to know whose data is released: give --who or --id"
+            )
         item = None if self.about is None else read_name(self.about, "about")
         limit = None if self.limit is None else parse_claim(self.limit)
         return LedgerRecord(self.ledger, self.who, self.id_column, item, limit)
@@ -91,7 +95,9 @@ class LedgerRecord:
             return
         if self.about is not None:
             if len(released) > 1:
-                raise click.UsageError("--about is for one column: each has its own name there")
+                raise click.UsageError(
+                    "--about takes one column; several are recorded under their names"
+                )
             released = dict(zip([self.about], released.values(), strict=True))
         with Ledger.opened(self.path) as book:
             fresh = book
@@ -120,7 +126,8 @@ class LedgerRecord:
                     f"{error.what}, after the release was recorded in {self.path}",
                     where=error.where,
                     value=error.value,
-                    remedy="nothing was released; remove the last entry of the ledger to try again",
+                    remedy="nothing was released; remove the last entry of the ledger, then try "
+                    "again",
                 ) from None
         new = fresh.entries[len(book) :]
         if (
@@ -131,7 +138,9 @@ class LedgerRecord:
             note(f"{observed:,} observation{'s' * (observed != 1)} recorded in {self.path}")
         else:
             told = ", ".join(str(entry.number) for entry in new)
-            note(f"release {told} recorded in {self.path}: it counts now, whatever becomes of it")
+            note(
+                f"release {told} recorded in {self.path}: it counts even if the output is never used"
+            )
         if self.limit is not None:
             note(f"the limit {self.limit} is kept")
 

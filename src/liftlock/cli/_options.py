@@ -196,25 +196,25 @@ class GuaranteeOptions(OptionGroup):
         metavar="NOTION",
         help="lip, alip, ldp, eps_lower, eps_upper ...  [default: lip, or alip with two budgets]",
     )
-    epsilon: str | None = option("--epsilon", metavar="E", help="The budget, in nats.")
+    epsilon: str | None = option("--epsilon", metavar="E", help="Privacy budget, in nats.")
     epsilon_lower: str | None = option(
-        "--epsilon-lower", metavar="E", help="How far beliefs may fall (alip)."
+        "--epsilon-lower", metavar="E", help="Bound on how far a belief may fall (alip)."
     )
     epsilon_upper: str | None = option(
-        "--epsilon-upper", metavar="E", help="How far beliefs may rise (alip)."
+        "--epsilon-upper", metavar="E", help="Bound on how far a belief may rise (alip)."
     )
     delta: str | None = option(
         "--delta",
         metavar="D",
-        help="The probability with which the budget may be broken: (E, D)-LIP, or -LDP.",
+        help="Probability of exceeding the budget: (E, D)-LIP or (E, D)-LDP.",
     )
     form: str | None = option(
         "--form",
         type=click.Choice(FORMS),
-        help="With --delta: which (E, D)-LIP.  [default: ediv]",
+        help="With --delta: which definition of (E, D)-LIP.  [default: ediv]",
     )
     alpha: str | None = option(
-        "--alpha", metavar="A", help="The order, for notions of one such as alpha_lift."
+        "--alpha", metavar="A", help="Order of the notion, e.g. of alpha_lift."
     )
 
     def read(self) -> Notion:
@@ -230,7 +230,7 @@ class GuaranteeOptions(OptionGroup):
         made_for = dict.fromkeys(name for entry in DESIGNS.values() for name in entry.notions)
         if key not in made_for:
             raise InputError(
-                "no method is made for this notion",
+                "no method is designed for this notion",
                 value=named,
                 remedy=f"give one of {', '.join(made_for)}",
             )
@@ -241,22 +241,22 @@ class GuaranteeOptions(OptionGroup):
                 f"--epsilon-lower and --epsilon-upper go with alip, not with {key}"
             )
         if self.epsilon is None:
-            raise click.UsageError("how much may leak? give --epsilon")
+            raise click.UsageError("no budget: give --epsilon")
         if self.delta is not None:
             return make_notion(key, {"epsilon": self.epsilon, "delta": self.delta})
         parameters = REGISTRY[key].parameters
         budgets: dict[str, object] = {parameters[-1]: self.epsilon}
         if "alpha" in parameters:
             if self.alpha is None:
-                raise click.UsageError(f"{key} is of some order: give --alpha")
+                raise click.UsageError(f"{key} needs an order: give --alpha")
             budgets["alpha"] = self.alpha
         elif self.alpha is not None:
-            raise click.UsageError(f"--alpha goes with notions of an order, not with {key}")
+            raise click.UsageError(f"--alpha goes with notions that have an order, not with {key}")
         return make_notion(key, budgets)
 
     def _two_budgets(self) -> Notion:
         if self.epsilon is not None:
-            raise click.UsageError("alip takes --epsilon-lower and --epsilon-upper, no --epsilon")
+            raise click.UsageError("alip takes --epsilon-lower and --epsilon-upper, not --epsilon")
         budgets = {"lower": self.epsilon_lower, "upper": self.epsilon_upper}
         for name, value in budgets.items():
             if value is None:
@@ -285,7 +285,7 @@ def with_delta(notion: str | None, delta: str | None, form: str | None) -> str |
         return "ldp_delta"
     takes = key is not None and key in REGISTRY and "delta" in REGISTRY[key].parameters
     if delta is None and takes:
-        raise click.UsageError(f"{key} allows a small probability of failure: give --delta")
+        raise click.UsageError(f"{key} needs a probability of failure: give --delta")
     if delta is not None and key in REGISTRY and not takes:
         raise click.UsageError(f"--delta goes with lip and ldp, not with {key}")
     return notion
@@ -316,7 +316,7 @@ def read_claims(
             parameters = REGISTRY[key].parameters
             one = f"{key}={','.join(name.upper() for name in parameters)}"
             raise InputError(
-                "a claim without a value",
+                "the claim has no value",
                 value=text,
                 remedy=f"write it like {f'{key}=1' if len(parameters) == 1 else one}",
             )
@@ -357,7 +357,7 @@ class UtilityOptions(OptionGroup):
             raise InputError(
                 "unknown utility",
                 value=self.utility,
-                remedy=f"known are {', '.join((*UTILITIES, DISTORTION))}",
+                remedy=f"use one of {', '.join((*UTILITIES, DISTORTION))}",
             )
 
     def read(self, context: Context) -> Utility:
@@ -382,10 +382,10 @@ class TableOptions(OptionGroup):
     delimiter: str | None = option(
         "--delimiter",
         metavar="MARK",
-        help="What separates the cells of a CSV.  [default: what its header tells]",
+        help="Separator of a CSV.  [default: detected from its header]",
     )
     names: str | None = option(
-        "--names", metavar="A,B,...", help="The columns of a CSV that has no header."
+        "--names", metavar="A,B,...", help="Column names of a CSV without a header."
     )
 
     def open(self, path: Path, note: Note) -> TableFile:
@@ -419,7 +419,7 @@ def column_of(made: Mechanism, given: str | None, which: str) -> str | None:
 
 REQUIRE_GAP: Mapping[str, Any] = {
     "metavar": "G",
-    "help": "Refuse (exit code 1) what is not proved within this gap of the optimum.",
+    "help": "Refuse (exit code 1) unless the gap to the optimum is proved to be at most G.",
 }
 """The option --require-gap, of a group or of a command."""
 
@@ -431,7 +431,7 @@ def bits_option(command: F) -> F:
         type=click.IntRange(1, 62),
         default=52,
         show_default=True,
-        help="Rows become integers that sum to 2^BITS.",
+        help="Precision: each row becomes integers that sum to 2^BITS.",
     )(command)
 
 
@@ -450,9 +450,9 @@ def read_gap(text: str, name: str = "--gap") -> float:
         raise InputError(f"{name} is negative", value=text, remedy="give 0 or more")
     if gap >= 1:
         raise InputError(
-            f"{name} of 1 or more accepts anything",
+            f"{name} must be below 1",
             value=text,
-            remedy="it is relative: 0.01 is one per cent",
+            remedy="give a relative gap: 0.01 is one per cent",
         )
     return gap
 
@@ -502,9 +502,9 @@ class SafeTableOptions(OptionGroup):
         type=FILE,
         required=True,
         metavar="SAFE",
-        help="The table to write (.csv, .parquet, .arrow ...).",
+        help="Table to write (.csv, .parquet, .arrow ...).",
     )
-    force: bool = option("--force", is_flag=True, help="Replace files that are there.")
+    force: bool = option("--force", is_flag=True, help="Overwrite existing files.")
     as_json: bool = option("--json", is_flag=True, help=JSON_HELP)
 
 
@@ -575,7 +575,9 @@ def _check_output(path: Path, name: str, inputs: Mapping[str, Path | None]) -> N
 
 
 def _replaces(name: str, other: str, path: Path) -> FileError:
-    return FileError(f"{name} would replace {other}", where=str(path), remedy="choose another name")
+    return FileError(
+        f"{name} would overwrite {other}", where=str(path), remedy="choose another name"
+    )
 
 
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
@@ -609,10 +611,10 @@ def refuse_ledger(output: Path, name: str = "the output") -> None:
     lost = (
         ("observations", "observations may be released twice")
         if found[1]
-        else ("releases", "nobody knows what was spent")
+        else ("releases", "the budget already spent is unknown")
     )
     raise FileError(
-        f"{name} would replace a ledger of {lost[0]}",
+        f"{name} would overwrite a ledger of {lost[0]}",
         where=str(output),
         remedy=f"choose another name: without the ledger, {lost[1]}",
     )

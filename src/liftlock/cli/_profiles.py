@@ -51,7 +51,7 @@ class GraphOptions(OptionGroup):
         "--edges",
         type=FILE,
         metavar="EDGES",
-        help="CSV of two columns: pairs of profiles that must not be told apart.",
+        help="CSV of two columns: pairs of profiles to protect from each other.",
     )
     groups: Path | None = option(
         "--groups",
@@ -72,9 +72,11 @@ class GraphOptions(OptionGroup):
         "--column; --smooth adds to every count.",
     )
     profile_column: str | None = option(
-        "--profile-column", metavar="NAME", help="With --table: whose observation it is."
+        "--profile-column", metavar="NAME", help="With --table: the column of profiles."
     )
-    column: str | None = option("--column", metavar="NAME", help="With --table: the value.")
+    column: str | None = option(
+        "--column", metavar="NAME", help="With --table: the column of values."
+    )
     group_column: str | None = option(
         "--group-column",
         metavar="NAME",
@@ -110,7 +112,7 @@ class GraphOptions(OptionGroup):
                 raise click.UsageError(f"{name} goes with --table")
         for name in ("--profile-column", "--column"):
             if self.table is not None and name not in given:
-                raise click.UsageError(f"which column of the table? give {name}")
+                raise click.UsageError(f"--table needs {name}")
         if self.smooth is not None:
             check_smooth(self.smooth)
         return GraphFiles(
@@ -141,7 +143,7 @@ class GraphOptions(OptionGroup):
         """Refuse options that contradict one another, and a command without profiles."""
         self.files()
         if self.profiles is None and self.table is None:
-            raise click.UsageError("which profiles are there? give --profiles or --table")
+            raise click.UsageError("no profiles: give --profiles or --table")
 
     def read(self, note: Note) -> ProfileGraph:
         """Read a graph; two columns of names in place of profiles are told from other mistakes."""
@@ -152,7 +154,7 @@ class GraphOptions(OptionGroup):
                 raise
             swapped = " (are the two files swapped?)" if self.edges or self.groups else ""
             raise FileError(
-                "two columns of names, not profiles",
+                "two columns of names instead of profiles",
                 where=str(self.profiles),
                 remedy="give --profiles a table with numbers, and pairs of profiles to --edges"
                 + swapped,
@@ -235,10 +237,10 @@ def read_square_loss(path: Path, values: Alphabet) -> Floats:
     found = read_loss(path, values)
     if set(found.reproductions.labels) != set(values.labels):
         raise FileError(
-            "columns that are not the values",
+            "the loss's columns do not match the values",
             where=str(path),
             value=list(found.reproductions.labels)[:5],
-            remedy="give the loss one column for each value, as it has rows",
+            remedy="give one column per value, in a square table",
         )
     places = [found.reproductions.index(label) for label in values.labels]
     return np.array(found.loss[:, places])

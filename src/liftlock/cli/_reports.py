@@ -38,13 +38,11 @@ class ReportOptions(OptionGroup):
     column: str | None = option(
         "--column",
         metavar="NAME",
-        help="The column of reports, in tables.  [default: the mechanism's own]",
+        help="Column of reports.  [default: the mechanism's column]",
     )
-    weights: str | None = option(
-        "--weights", metavar="NAME", help="A column that gives each report its weight."
-    )
+    weights: str | None = option("--weights", metavar="NAME", help="Column of weights.")
     offsets: str | None = option(
-        "--offsets", metavar="NAME", help="A column that is added to the weighted sum."
+        "--offsets", metavar="NAME", help="Column to add to the weighted sum."
     )
     local_priors: str | None = option(
         "--local-priors",
@@ -52,13 +50,13 @@ class ReportOptions(OptionGroup):
         help="Each report has a prior of its own, in columns called PREFIX and a value.",
     )
     local_budgets: str | None = option(
-        "--local-budgets", metavar="NAME", help="And a budget of its own, in this column."
+        "--local-budgets", metavar="NAME", help="Per-user budgets: the column that holds them."
     )
     priors_from: Path | None = option(
         "--priors-from",
         type=FILE,
         metavar="TABLE",
-        help="The table with these columns, row by row.  [default: that of the reports]",
+        help="Table with these columns, in the same row order.  [default: the table of reports]",
     )
     table: TableOptions = nested(TableOptions)
 
@@ -66,7 +64,7 @@ class ReportOptions(OptionGroup):
         """Refuse options that say nothing about reports of the mechanism."""
         if made.per_user:
             if self.priors_from is not None and len(paths) > 1:
-                raise click.UsageError("--priors-from is for one table of reports")
+                raise click.UsageError("--priors-from takes one table of reports")
             return
         for name in self.given():
             if name in _OF_USERS:
@@ -90,7 +88,9 @@ class ReportOptions(OptionGroup):
         for path in paths:
             if path.resolve() in seen:
                 raise FileError(
-                    "reports named twice", where=str(path), remedy="each file is counted once"
+                    "the same reports are given twice",
+                    where=str(path),
+                    remedy="name each file once",
                 )
             seen.add(path.resolve())
             shown(Step(f"counting {path}"))
@@ -112,7 +112,7 @@ class ReportOptions(OptionGroup):
         """Read counts that were written before, which must be of the same mechanism."""
         for name in self.given():
             if name in ("--weights", "--offsets"):
-                raise click.UsageError(f"{name} names a column, and {path} holds counts")
+                raise click.UsageError(f"{name} names a column, but {path} holds counts")
         with located(path):
             data = parse_json(read_text(path), path)
             if made.per_user:
@@ -128,7 +128,9 @@ class ReportOptions(OptionGroup):
         shown: ProgressBar,
     ) -> Aggregate | PerUserAggregate:
         """Count the reports of a table."""
-        column = column_of(made, self.column, f"which column of {path} holds the reports?")
+        column = column_of(
+            made, self.column, f"no column of reports: name the one in {path} by --column"
+        )
         if made.per_user:
             counting = self._of_users(made, str(column), asked, note)
         else:
@@ -156,12 +158,12 @@ class ReportOptions(OptionGroup):
                 total = part if total is None else total + part
         if counting.rows is not None and rows != counting.rows:
             raise FileError(
-                f"{counting.rows:,} rows of priors for other reports",
+                f"{counting.rows:,} rows of priors do not match the reports",
                 where=str(self.priors_from),
-                remedy=f"give one row for each report of {path}, in the same order",
+                remedy=f"give one row per report of {path}, in the same order",
             )
         if not rows:
-            raise FileError("no rows", where=str(path), remedy="is it the right file?")
+            raise FileError("no rows", where=str(path), remedy="check that it is the right file")
         assert isinstance(total, Aggregate | PerUserAggregate)
         return total
 
@@ -171,7 +173,7 @@ class ReportOptions(OptionGroup):
         """Count reports of users with a prior each, which is in their row or in another table."""
         if self.local_priors is None:
             raise click.UsageError(
-                "the mechanism is for users with a prior each: name their columns, --local-priors"
+                "the mechanism uses per-user priors: name their columns by --local-priors"
             )
         from liftlock.tables.per_user import UserColumn
 

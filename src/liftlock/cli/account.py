@@ -39,19 +39,25 @@ class DataOptions(OptionGroup):
     """Whose data, and which item of it."""
 
     who: str | None = option(
-        "--who", metavar="COHORT", help="Only this cohort; with --record, whose data."
+        "--who",
+        metavar="COHORT",
+        help="Account for this cohort only; with --record, the cohort whose data was released.",
     )
     person: str | None = option(
-        "--person", metavar="ID", help="Only this person; with --record, whose data."
+        "--person",
+        metavar="ID",
+        help="Account for this person only; with --record, the person whose data was released.",
     )
     people: Path | None = option(
-        "--people", type=FILE, metavar="TABLE", help="The same for the people of a CSV."
+        "--people", type=FILE, metavar="TABLE", help="The same for every person listed in a CSV."
     )
     column: str | None = option(
-        "--column", metavar="NAME", help="With --people: the column of their ids."
+        "--column", metavar="NAME", help="With --people: the column of ids."
     )
     about: str | None = option(
-        "--about", metavar="ITEM", help="Only this item; with --record, what was released."
+        "--about",
+        metavar="ITEM",
+        help="Account for this data item only; with --record, the item that was released.",
     )
 
     def read(self, note: Notes) -> _Seen:
@@ -73,14 +79,14 @@ class DataOptions(OptionGroup):
     "--record",
     type=FILE,
     metavar="MECHANISM",
-    help="First add a release by this mechanism; the ledger is begun if it is not there.",
+    help="Record a release by this mechanism first; creates the ledger if needed.",
 )
 @option_group("data", DataOptions)
-@click.option("--note", "remark", metavar="TEXT", help="With --record: a remark to keep.")
+@click.option("--note", "remark", metavar="TEXT", help="With --record: a remark to store.")
 @click.option(
     "--limit",
     metavar="NOTION=VALUE",
-    help="Exit 1 if it is not certainly kept, e.g. lip=2; with --record, record nothing then.",
+    help="Exit 1, recording nothing, if this limit may be exceeded, e.g. lip=2.",
 )
 @click.option(
     "--one-more",
@@ -88,7 +94,7 @@ class DataOptions(OptionGroup):
     type=FILE,
     multiple=True,
     metavar="MECHANISM",
-    help="What one more release by it would cost. Repeatable.  [default: all in the ledger]",
+    help="Mechanism whose next release to price. Repeatable.  [default: all in the ledger]",
 )
 @click.option("--prior", type=FILE, metavar="PRIOR", help="Account under this prior instead.")
 @click.option("--joint", type=FILE, metavar="JOINT", help="Account under this joint instead.")
@@ -108,10 +114,10 @@ def account_command(
     family: Path | None,
     output: OutputOptions,
 ) -> int:
-    """Say what the releases in LEDGER have leaked together, by whom and about what.
+    """Total leakage of the releases in LEDGER, by cohort and data item.
 
-    LIP budgets do not add up. The exact leakage is computed where all outputs together are few
-    enough, and otherwise the least of several proved bounds. Releases about the same item of the
+    LIP budgets do not add up. The exact leakage is computed if the releases have few enough joint
+    outputs, otherwise the smallest of several proved bounds. Releases about the same item of the
     same person are releases of the same value.
 
     \b
@@ -141,7 +147,9 @@ def account_command(
         if context is not None:
             context = matched(context, made.channel.inputs, record, source)
         book = seen.record(ledger, made, remark or "", allowed, context)
-        note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
+        note(
+            f"release {len(book)} recorded in {ledger}: it counts even if the output is never used"
+        )
         if allowed is not None:
             note(f"the limit {allowed} is kept")
         # The limit was for this release; shown are all releases about the item.
@@ -232,7 +240,7 @@ def _check_usage(
     record: Path | None, data: DataOptions, remark: str | None, output: OutputOptions
 ) -> None:
     if record is not None and output.plot is not None:
-        raise click.UsageError("--plot does not go with --record: draw it afterwards")
+        raise click.UsageError("--plot does not go with --record: run it again with --plot")
     named = sum(name in ("--who", "--person", "--people") for name in data.given())
     if record is None:
         if remark is not None:
@@ -277,7 +285,7 @@ def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Pat
         labels = set(mechanism.context.inputs.labels)
         if not any(labels == set(alphabet.labels) for alphabet in inputs):
             raise FileError(
-                f"a mechanism for other values than those in {place}",
+                f"the mechanism's values are not those in {place}",
                 where=path,
                 value=sorted(map(str, labels))[:4],
                 remedy="one more release is a release of the same data",

@@ -39,17 +39,21 @@ from liftlock.report.text import audit_report, certificate_lines
 @click.option(
     "--impossible",
     type=click.Choice(["refuse", "ignore"]),
-    help="Inputs that the channel accepts and the prior calls impossible.  [default: refuse; for "
-    "profiles, what a mechanism file lists is listed]",
+    help="Inputs of prior probability 0 that the channel accepts.  [default: refuse; for "
+    "profiles, as the mechanism file says]",
 )
-@click.option("--alpha", metavar="A", help="Also the measures of order A (a number, or inf).")
-@click.option("--at-epsilon", metavar="E", help="Also the deltas of (E, delta)-LIP and -LDP.")
+@click.option(
+    "--alpha", metavar="A", help="Also measure the notions of order A (a number, or inf)."
+)
+@click.option(
+    "--at-epsilon", metavar="E", help="Also measure delta of (E, delta)-LIP and -LDP at this E."
+)
 @click.option(
     "--check",
     "claims",
     multiple=True,
     metavar="NOTION=VALUE",
-    help="Exit 1 when it does not hold, e.g. lip=1 or alip=1.3,0.7. Repeatable.",
+    help="Exit 1 unless this guarantee holds, e.g. lip=1 or alip=1.3,0.7. Repeatable.",
 )
 @click.option(
     "--plot-curve",
@@ -57,8 +61,8 @@ from liftlock.report.text import audit_report, certificate_lines
     metavar="PICTURE",
     help="Draw delta against epsilon (.png, .svg or .pdf).",
 )
-@output_options(plot="Draw the lifts as a heat map, or the graph of profiles")
-@click.option("-q", "--quiet", is_flag=True, help="Print only what fails.")
+@output_options(plot="Draw a heat map of the lifts, or the graph of profiles")
+@click.option("-q", "--quiet", is_flag=True, help="Print only failed checks.")
 def audit_command(
     channel: Path,
     context: ContextOptions,
@@ -71,13 +75,13 @@ def audit_command(
     output: OutputOptions,
     quiet: bool,
 ) -> int:
-    """Measure every privacy notion of CHANNEL, exactly, with witnesses.
+    """Measure CHANNEL exactly under every privacy notion, with witnesses.
 
     CHANNEL is a mechanism file (JSON) or a CSV matrix of probabilities: first column inputs,
-    header outputs. The context is a prior (the secret is the value itself), a joint of a secret
-    and the value, or a set of priors; a mechanism file brings its own. For a graph of profiles
-    (--profiles) the loss of every edge is measured; the first two columns of a matrix may be
-    profile and value.
+    header outputs. Give a prior (the secret is the value itself), a joint distribution of secret
+    and value, or a set of priors; a mechanism file contains its own. For a graph of profiles
+    (--profiles) the privacy loss of every edge is measured; the first two columns of a matrix may
+    be profile and value.
 
     \b
     liftlock audit channel.csv --prior prior.csv
@@ -85,7 +89,7 @@ def audit_command(
     liftlock audit channel.csv --prior prior.csv --json --alpha 2
     liftlock audit channel.csv --profiles profiles.csv --edges edges.csv
 
-    `liftlock notions` lists what --check understands. Exit code 1: a check failed; 2: bad input.
+    `liftlock notions` lists the guarantees for --check. Exit code 1: a check failed; 2: bad input.
     """
     if alpha is not None:
         read_order(alpha)
@@ -161,7 +165,7 @@ def _check_for_profiles(guarantees: Sequence[Notion], others: Mapping[str, objec
             raise InputError(
                 f"--check {guarantee.name} is not defined for a graph of profiles",
                 value=str(guarantee),
-                remedy="only profile=BUDGET is",
+                remedy="use --check profile=BUDGET",
             )
 
 

@@ -61,11 +61,11 @@ INTERRUPTED = 130
 @click.option(
     "--methods",
     metavar="LIST",
-    help="Methods, separated by commas; METHOD:ldp asks it for LDP, METHOD:published for its "
-    "published form.  [default: those that fit]",
+    help="Methods, separated by commas; METHOD:ldp designs for LDP, METHOD:published takes the "
+    "published form.  [default: all that apply]",
 )
 @option_group("utility", UtilityOptions)
-@click.option("--seconds", metavar="T", help="Stop each search after T seconds.")
+@click.option("--seconds", metavar="T", help="Time limit of each search.")
 @output_options(csv="Write every point as CSV.", plot="Draw the curves")
 def compare_command(
     context: ContextOptions,
@@ -79,11 +79,11 @@ def compare_command(
     seconds: str | None,
     output: OutputOptions,
 ) -> int:
-    """Design with several methods at several budgets, and show utility against privacy.
+    """Design with several methods at several budgets, and compare utility against privacy.
 
-    Every point is a certified mechanism. A method that is only made for LDP gets the LDP budget
-    that implies the budget asked for. Published formulas that break their budget are shown at the
-    budget that they truly need. Ctrl-C stops with the points that are complete (exit code 130).
+    Every point is a certified mechanism. A method for LDP only gets the LDP budget that implies the
+    requested one. Published formulas that exceed their budget are shown at the budget they actually
+    need. Ctrl-C stops and keeps the finished points (exit code 130).
 
     \b
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
@@ -149,9 +149,9 @@ def _maker(guarantee: GuaranteeOptions, split: str | None) -> MakeNotion:
         replace(asked, epsilon="1").read()
         return lambda epsilon: replace(asked, epsilon=str(epsilon)).read()
     if guarantee.delta is not None:
-        raise click.UsageError("--split is for two budgets without a delta: leave out --delta")
+        raise click.UsageError("--split sets two budgets, which have no delta: leave out --delta")
     if guarantee.notion is not None and notion.strip().lower() != "alip":
-        raise click.UsageError("--split is for alip: leave out --notion")
+        raise click.UsageError("--split always compares alip: leave out --notion")
     share = exact(split, name="--split")
     if not 0 < share < 1:
         raise InputError("--split outside 0 to 1", value=split, remedy="0.5 is symmetric")
@@ -186,7 +186,7 @@ def _range(text: str) -> list[str]:
     first, last, count = (exact(part, name="--epsilons") for part in parts)
     if first < 0 or last <= first:
         raise InputError(
-            "a range that does not rise from 0 or more", value=text, remedy="write it like 0.25:4:8"
+            "the range does not rise from 0 or more", value=text, remedy="write it like 0.25:4:8"
         )
     if count.denominator != 1 or count < 2:
         raise InputError("a range of fewer than 2 budgets", value=text, remedy="COUNT is 2 or more")
@@ -198,7 +198,9 @@ def _range(text: str) -> list[str]:
 
 def _too_many(count: int) -> InputError:
     return InputError(
-        f"more than {MOST_BUDGETS} budgets", value=count, remedy="a curve needs about ten"
+        f"more than {MOST_BUDGETS} budgets",
+        value=count,
+        remedy="give fewer: a curve needs about ten",
     )
 
 

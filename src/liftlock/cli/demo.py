@@ -1,4 +1,4 @@
-"""`liftlock demo`: the whole path on data it makes, in a minute."""
+"""`liftlock demo`: the whole workflow on synthetic data, in a minute."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _FILES = (
     "report.html",
 )
 PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
-"""The salaries that are made, and how they are cut."""
+"""The synthetic salaries, and how they are discretised."""
 
 
 @click.command("demo")
@@ -67,12 +67,12 @@ PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
     type=FILE,
     default="liftlock-demo",
     show_default=True,
-    help="Where the example files go.",
+    help="Folder for the example files.",
 )
 def demo_command(folder: Path) -> int:
     """Audit, design, release and estimate a health survey; protect salaries and a table.
 
-    All on data made here.
+    All data is synthetic.
     """
     _prepare(folder)
     prior = Prior.from_counts(SURVEY)
@@ -130,7 +130,7 @@ def demo_command(folder: Path) -> int:
         f"liftlock audit {mechanism_file} --alpha 2 --at-epsilon 0.5\n"
         f"liftlock probe {pairs_file} --prior {prior_file} --claim lip={EPSILON}\n"
         f"liftlock relations lip={EPSILON} --prior {prior_file}\n"
-        f"liftlock compare --prior {salaries_file} --column salary --domain {_domain()} --grid 32",
+        f"liftlock compare --prior {salaries_file} --column salary --domain {_domain()} --bins 32",
         wrap=False,
     )
     return 0
@@ -145,7 +145,7 @@ def _numbers(salaries_file: Path) -> None:
     made_file, picture = salaries_file.with_suffix(".json"), salaries_file.with_suffix(".png")
     show(
         f"liftlock design --prior {salaries_file} --column salary --domain {_domain()} "
-        f"--grid {CELLS} --epsilon {EPSILON} -o {made_file} --plot {picture}",
+        f"--bins {CELLS} --epsilon {EPSILON} -o {made_file} --plot {picture}",
         wrap=False,
     )
     show("")
@@ -165,7 +165,9 @@ def _table(folder: Path) -> None:
     """Make a table of people, and protect a column of it."""
     people_file = folder / "people.csv"
     write_atomically(people_file, people_csv())
-    _heading(f"7. A table of {TABLE_PEOPLE:,} people: jobs go out, households must not be inferred")
+    _heading(
+        f"7. A table of {TABLE_PEOPLE:,} people: jobs are released, households must not be inferred"
+    )
     options = ["--column", "job", "--secret", "household", "--drop", "schooling", "--drop", "pay"]
     options += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5", "-o", str(folder / "safe.csv")]
     options += ["--report", str(folder / "report.html"), "--force"]
@@ -227,7 +229,7 @@ def _release(mechanism: Mechanism, truth: Sequence[str], folder: Path) -> None:
     found = mechanism.estimate(reports)
     show(estimate_report(found))
     true = ", ".join(f"{label} {count:,}" for label, count in SURVEY.items())
-    show(f"true, which no report tells: {true}")
+    show(f"true counts: {true}")
     _draw(folder / "estimate.png", lambda path: draw_estimate(found, path, mechanism.known_prior))
 
 

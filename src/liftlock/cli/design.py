@@ -1,4 +1,4 @@
-"""`liftlock design`: the best mechanism for a context, certified, with what it is worth."""
+"""`liftlock design`: the best mechanism for a context, certified, with its utility."""
 
 from __future__ import annotations
 
@@ -80,26 +80,28 @@ class MethodOptions(OptionGroup):
     method: str | None = option(
         "--method",
         metavar="METHOD",
-        help="How to make it; `liftlock designs` lists all.  [default: optimal, or the best of all "
-        f"that fit; {_FOR_PROFILES} for profiles]",
+        help="Method; see `liftlock designs`.  [default: optimal, or the best that applies; "
+        f"{_FOR_PROFILES} for profiles]",
     )
     gap: str | None = option(
         "--gap", metavar="G", help="Stop at this proved relative gap (method optimal)."
     )
     seconds: str | None = option(
-        "--seconds", metavar="T", help="Stop after T seconds with the best found so far."
+        "--seconds",
+        metavar="T",
+        help="Time limit of the search; the best mechanism found so far is used.",
     )
     required: str | None = option("--require-gap", **REQUIRE_GAP)
     own: tuple[str, ...] = option(
         "--option",
         multiple=True,
         metavar="NAME=VALUE",
-        help="An option of the method itself. Repeatable.",
+        help="Option of the method. Repeatable.",
     )
     as_published: bool = option(
         "--as-published",
         is_flag=True,
-        help="Make a published formula as it is, certified for what it truly guarantees.",
+        help="Use a published formula unchanged, certified for the guarantee it actually has.",
     )
 
     def read_required(self) -> float | None:
@@ -118,7 +120,7 @@ class MethodOptions(OptionGroup):
             name = name.strip().replace("-", "_")
             if not equals or not name or not value.strip():
                 raise InputError(
-                    "an option of the method without a value",
+                    "--option has no value",
                     value=text,
                     remedy="write it like --option name=value",
                 )
@@ -156,7 +158,7 @@ def _plain(text: str) -> Any:
     "--weights",
     type=FILE,
     metavar="WEIGHTS",
-    help="CSV profile,weight: how much each profile counts.  [default: all alike]",
+    help="CSV profile,weight: weights of the profiles in the utility.  [default: equal]",
 )
 @option_group("guarantee", GuaranteeOptions)
 @option_group("utility", UtilityOptions)
@@ -165,12 +167,12 @@ def _plain(text: str) -> Any:
 @click.option(
     "--explain",
     is_flag=True,
-    help="Say how it was solved: what made the problem smaller, which strategy was taken, and why.",
+    help="Explain how the problem was solved: reductions, strategy and why.",
 )
-@click.option("--no-comparison", is_flag=True, help="Make no other designs to compare with.")
+@click.option("--no-comparison", is_flag=True, help="Skip the comparison with other methods.")
 @output_options(
-    file=("MECHANISM", "The mechanism file to write (JSON)."),
-    plot="Draw what is released for what, for numbers, or the graph of profiles",
+    file=("MECHANISM", "Mechanism file to write (JSON)."),
+    plot="Draw the output distribution of each number, or the graph of profiles",
 )
 def design_command(
     context: ContextOptions,
@@ -184,16 +186,16 @@ def design_command(
     no_comparison: bool,
     output: OutputOptions,
 ) -> int:
-    """Design a mechanism for a context and a budget, prove it, and say what it is worth.
+    """Design a mechanism for a prior and a budget, certify it, and report its utility.
 
-    The context is a prior (the secret is the value itself), a joint of a secret and the value, a
-    set of priors, or a graph of profiles (--profiles, or --table). What the method proposes is
-    rounded to integers and audited exactly; a mechanism that is written keeps its guarantee. Ctrl-C
-    stops a long search with the best found so far.
+    Give a prior (the secret is the value itself), a joint distribution of secret and value, a set
+    of priors, or a graph of profiles (--profiles or --table). The mechanism is rounded to integers
+    and audited exactly; it is written only if it keeps its guarantee. Ctrl-C stops a long search
+    and keeps the best mechanism found so far.
 
-    Profiles are joined by --edges, --groups, --graph, or the --group-column of a table. Their
-    utility is minimax, hamming, absolute, squared, mutual-information, or distortion with a CSV for
-    --loss: rows values, columns outputs; without one it is minimax, or distortion with --loss.
+    Connect profiles by --edges, --groups, --graph, or the --group-column of a table. Their utility
+    is minimax (the default), hamming, absolute, squared, mutual-information, or distortion with
+    --loss, a CSV: rows values, columns outputs.
 
     \b
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
@@ -205,7 +207,8 @@ def design_command(
     liftlock design --table use.csv --profile-column user --column usage \\
         --group-column role --smooth 1 --epsilon 0.5
 
-    Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
+    Exit code 1: the method exceeds the budget (see --as-published), or --require-gap is not met;
+    2: bad input.
     """
     note = Notes()
     search = _Search(method, bits, output, note, explain=explain, compared=not no_comparison)
@@ -276,7 +279,7 @@ class _Search:
         known = context.needed(note)
         if output.plot is not None and not isinstance(known, GridPrior):
             raise click.UsageError(
-                "--plot is for numbers; a table is drawn by liftlock audit --plot"
+                "--plot draws mechanisms for numbers; draw this one with liftlock audit --plot"
             )
         if entry is not None:
             check_method(entry, known, guarantee, named=named is not None)
@@ -295,9 +298,9 @@ class _Search:
                 made.origin.require(most)
             if output.plot is not None and isinstance(made.channel, SupportChannel):
                 raise InputError(
-                    "--plot is for mechanisms that release numbers, and this method releases sets",
+                    "--plot draws mechanisms that release numbers; this method releases sets",
                     value=made.origin.method,
-                    remedy="leave out --plot: liftlock audit --plot draws its lifts",
+                    remedy="leave out --plot, or draw the lifts with liftlock audit --plot",
                 )
             others: tuple[Yardstick, ...] = ()
             if self.compared:
@@ -336,7 +339,7 @@ class _Search:
         """Design for a graph of profiles."""
         note, output = self.note, self.output
         if epsilon is None:
-            raise click.UsageError("how much may leak? give --epsilon")
+            raise click.UsageError("no budget: give --epsilon")
         refuse_infinite("--epsilon", epsilon)
         notion = ProfilePrivacy(Budget.of(epsilon, name="--epsilon"))
         check_aim(utility)
@@ -405,13 +408,13 @@ def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> I
         return InputError(
             f"a method cannot use this option: {error}",
             value=list(given),
-            remedy="name the --method that it is for",
+            remedy="name its method by --method",
         )
     own = [name for name in option_names(entry) if name not in _SPOKEN_FOR]
     return InputError(
         f"the method {entry.key} cannot use this option: {error}",
         value=list(given),
-        remedy=f"it takes {', '.join(own) or 'none'}; see liftlock designs {entry.key}",
+        remedy=f"its options are {', '.join(own) or 'none'}; see liftlock designs {entry.key}",
     )
 
 
@@ -422,19 +425,19 @@ def check_method(entry: Design, context: Context, guarantee: Notion, *, named: b
     except NotDefined as error:
         if not named or not fitting(context, guarantee):
             raise
-        remedy = f"{error.remedy}; leave out --method to have one that fits chosen"
+        remedy = f"{error.remedy}; or leave out --method to let liftlock choose one"
         raise NotDefined(error.notion, error.context, remedy) from None
 
 
 def check_published(entry: Design | None) -> None:
     """Refuse --as-published for a method that keeps what it is given."""
     if entry is None:
-        raise click.UsageError("--as-published makes one formula as it is: give --method")
+        raise click.UsageError("--as-published needs a formula: give --method")
     if entry.keeps and not entry.accepts("as_published"):
         raise InputError(
-            "--as-published is for published formulas that may break their budget",
+            "--as-published is only for published formulas that may exceed their budget",
             value=entry.key,
-            remedy=f"leave it out: {entry.key} keeps the budget it is given",
+            remedy=f"leave it out: {entry.key} keeps its budget",
         )
 
 
@@ -444,7 +447,7 @@ def check_explained(entry: Design | None) -> None:
         of_kind = designs_for(entry.contexts[0]).values()
         able = [each.key for each in of_kind if each.accepts("explain")]
         raise InputError(
-            "--explain is for methods that search",
+            "--explain works only with methods that search",
             value=entry.key,
             remedy=f"leave it out, or use {' or '.join(able)}",
         )
@@ -454,7 +457,7 @@ def check_aim(utility: UtilityOptions) -> None:
     """Refuse a utility that profiles do not have, before any file is read."""
     aim = utility.utility
     if aim is not None and aim not in AIMS:
-        raise InputError("unknown utility", value=aim, remedy=f"known are {', '.join(AIMS)}")
+        raise InputError("unknown utility", value=aim, remedy=f"use one of {', '.join(AIMS)}")
     if aim == DISTORTION and utility.loss is None:
         raise click.UsageError(f"--utility {DISTORTION} needs --loss: a CSV of losses")
     if utility.loss is not None and aim not in (None, DISTORTION):

@@ -1,4 +1,4 @@
-"""`liftlock designs`: every way to make a mechanism, what it needs and what it promises."""
+"""`liftlock designs`: the methods of design, their requirements and guarantees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from liftlock.report.design import design_page, designs_table
 @click.argument("method", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
 def designs_command(method: str | None, as_json: bool) -> int:
-    """List every METHOD of `liftlock design`, or show one.
+    """List the methods of `liftlock design`, or describe one METHOD.
 
     \b
     liftlock designs
@@ -41,7 +41,7 @@ def designs_command(method: str | None, as_json: bool) -> int:
     *names, last = LIFT_NOTIONS
     show(f"lifts are {', '.join(names)} and {last}; `liftlock designs METHOD` says more")
     if not all(entry.keeps for entry in DESIGNS.values()):
-        show("* a published formula that may break its budget: made only with --as-published")
+        show("* published formula that may exceed its budget: needs --as-published")
     return 0
 
 

@@ -34,47 +34,54 @@ from liftlock.report.estimate import draw_estimates, estimate_report
     "--of",
     "of",
     type=click.Choice(QUESTIONS),
-    help="What is asked.  [default: survey with --value, else histogram, and profiles if known]",
+    help="Quantity to estimate.  [default: survey with --value, else histogram, and profiles if "
+    "known]",
 )
 @click.option(
-    "--value", "values", multiple=True, metavar="LABEL", help="The value to count. Repeatable."
+    "--value", "values", multiple=True, metavar="LABEL", help="Value to count. Repeatable."
 )
 @click.option(
     "--method",
     type=Known(methods),
     default="auto",
     show_default=True,
-    help="How to estimate.",
+    help="Estimator.",
 )
 @click.option(
     "--interval",
     type=click.Choice(KINDS),
     default="auto",
     show_default=True,
-    help="Which kind of interval.",
+    help="Kind of interval.",
 )
-@click.option("--level", default="0.95", show_default=True, metavar="L", help="Their level.")
+@click.option(
+    "--level",
+    default="0.95",
+    show_default=True,
+    metavar="L",
+    help="Confidence level of the intervals.",
+)
 @click.option(
     "--about",
     type=click.Choice(ABOUT),
     default="people",
     show_default=True,
-    help="Those who reported, or the population that they are a random sample of.",
+    help="Estimate for the respondents, or for the population they are a random sample of.",
 )
 @click.option(
     "--prior",
     type=FILE,
     metavar="PRIOR",
-    help="Another prior than the mechanism was made for; shares of profiles, for those.",
+    help="Prior to use instead of the mechanism's; for profiles, their shares.",
 )
 @click.option(
     "--trust-profiles/--no-trust-profiles",
     default=None,
-    help="Whether values are read through the distributions of the profiles.  [default: only "
-    "where nothing else tells them apart]",
+    help="Estimate values through the profiles' distributions.  [default: only if nothing else "
+    "identifies them]",
 )
-@click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
-@output_options(file=("COUNTS", "Write the counts of all reports (JSON)."), plot="Draw it")
+@click.option("--seed", metavar="S", help="Random seed of simulated intervals.")
+@output_options(file=("COUNTS", "Write the aggregated counts (JSON)."), plot="Draw the estimates")
 def estimate_command(
     mechanism: Path,
     reports: tuple[Path, ...],
@@ -90,13 +97,13 @@ def estimate_command(
     seed: str | None,
     output: OutputOptions,
 ) -> int:
-    """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
+    """Estimate counts, means and distributions from REPORTS released by MECHANISM.
 
-    REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row for each report, or counts
-    that were written before with -o; several are added up. The estimate says how it was found, and
-    warns when the reports do not look as the prior says they should. Of a mechanism for profiles it
-    tells the shares of the profiles and the distribution of the values, and what each assumes. Of
-    one for users with a prior each it needs these priors, in the rows of the reports.
+    REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row per report, or counts written
+    earlier with -o; several are added up. The estimate names its method, and warns if the reports
+    do not fit the prior. A mechanism for profiles yields the shares of the profiles and the
+    distribution of the values, with their assumptions. One for per-user priors needs these priors,
+    in the rows of the reports.
 
     \b
     liftlock estimate safe.json reports.csv --column answer

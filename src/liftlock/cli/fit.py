@@ -1,4 +1,4 @@
-"""`liftlock fit`: a law for a column of numbers, how well it fits, and the prior it makes."""
+"""`liftlock fit`: a distribution for a column of numbers, its goodness of fit, and the prior."""
 
 from __future__ import annotations
 
@@ -25,32 +25,34 @@ from liftlock.storage import located, write_atomically
 @click.option("--column", required=True, metavar="NAME", help="The column of numbers.")
 @click.option("--domain", metavar="L:U", help=DOMAIN_HELP)
 @click.option(
-    "--law",
+    "--distribution",
+    "law",
     type=click.Choice(FITS),
     default="mixture",
     show_default=True,
-    help="What to fit.",
+    metavar="DISTRIBUTION",
+    help=f"Distribution to fit: {', '.join(FITS)}.",
 )
 @click.option(
     "--components",
     type=int,
     metavar="K",
-    help="Of a mixture.  [default: 1 to 8, by the least BIC]",
+    help="Components of the mixture.  [default: 1 to 8, by lowest BIC]",
 )
-@click.option("--grid", type=int, metavar="N", help=GRID_HELP)
+@click.option("--bins", "grid", type=int, metavar="N", help=GRID_HELP)
 @click.option(
     "--spacing",
     type=click.Choice(SPACINGS),
     default="mass",
     show_default=True,
-    help="Cells of equal mass or of equal width.",
+    help="Bins of equal probability or equal width.",
 )
 @click.option(
     "--missing",
     type=click.Choice(MISSING),
     default="refuse",
     show_default=True,
-    help="Empty cells of the table.",
+    help="How to treat empty cells of the table.",
 )
 @output_options(file=("PRIOR", "Write the prior (JSON)."), plot="Draw the fit over the data")
 def fit_command(
@@ -64,14 +66,14 @@ def fit_command(
     missing: str,
     output: OutputOptions,
 ) -> int:
-    """Fit a law to a column of TABLE, a CSV with a header and one row for each person.
+    """Fit a distribution to a column of TABLE, a CSV with a header and one row per person.
 
-    It says how well the law fits, because a release under a wrong prior can leak more than its
-    budget. What is written with -o is read by --prior.
+    Check the goodness of fit: a release under a wrong prior can leak more than its budget. Other
+    commands read the file written by -o as their --prior.
 
     \b
     liftlock fit staff.csv --column salary --domain 0:300000 -o prior.json
-    liftlock fit staff.csv --column salary --law lognormal --plot fit.svg
+    liftlock fit staff.csv --column salary --distribution lognormal --plot fit.svg
     """
     note = Notes()
     cells = DEFAULT_CELLS if grid is None else check_cells(grid)
@@ -85,7 +87,7 @@ def fit_command(
     found = fitted(table, column, law, domain, missing, note, components)
     if output.as_json and found.far:  # the report says it by itself
         note(found.doubt)
-    with working("cutting into cells"):
+    with working("discretising"):
         with located(table):
             prior = found.grid(cells, spacing)
         if output.file is not None:

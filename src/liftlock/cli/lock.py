@@ -27,13 +27,13 @@ from liftlock.report.text import certificate_lines
     type=click.Choice(["refuse", "ignore"]),
     default="refuse",
     show_default=True,
-    help="Inputs that the channel accepts and the prior calls impossible.",
+    help="Inputs of prior probability 0 that the channel accepts.",
 )
 @click.option(
     "--guarantee",
     required=True,
     metavar="NOTION=VALUE",
-    help="What must hold, e.g. lip=1 or alip=1.3,0.7.",
+    help="Guarantee to certify, e.g. lip=1 or alip=1.3,0.7.",
 )
 @click.option(
     "-o",
@@ -41,7 +41,7 @@ from liftlock.report.text import certificate_lines
     type=FILE,
     required=True,
     metavar="MECHANISM",
-    help="The mechanism file to write (JSON).",
+    help="Mechanism file to write (JSON).",
 )
 @bits_option
 def lock_command(
@@ -53,10 +53,10 @@ def lock_command(
     output: Path,
     bits: int,
 ) -> int:
-    """Turn MATRIX into a certified mechanism, or refuse it (exit 1) with the witness.
+    """Certify MATRIX as a mechanism, or refuse it (exit 1) with a witness.
 
-    The rows are rounded to integers, blended by a hair if rounding broke the guarantee, and
-    audited exactly; nothing is written unless the audit passes.
+    Round the rows to integers, mix in a little of the output distribution if rounding broke the
+    guarantee, and certify the result. Nothing is written unless it is certified.
 
     \b
     liftlock lock matrix.csv --prior prior.csv --guarantee lip=1 -o safe.json

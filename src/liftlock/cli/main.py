@@ -30,22 +30,22 @@ class Interrupted(Exception):
 
 
 COMMANDS = {
-    "demo": "A survey, salaries and a table, on data made here.",
-    "protect": "Replace columns of a table by what may be seen of them.",
-    "design": "Design a certified mechanism for what you know.",
-    "designs": "List every way to make a mechanism.",
-    "fit": "Fit a law to a column of numbers.",
-    "compare": "Draw privacy against utility for several methods.",
-    "plan": "Say how many people a precise answer takes.",
+    "demo": "Guided tour: a survey, salaries and a table, on synthetic data.",
+    "protect": "Privatise columns of a table and write a report.",
+    "design": "Design a certified mechanism for a prior and a budget.",
+    "designs": "List the methods that design mechanisms.",
+    "fit": "Fit a distribution to a column of numbers.",
+    "compare": "Privacy-utility trade-off curves of several methods.",
+    "plan": "Sample size for a target margin of error.",
     "release": "Replace a column of a table through a mechanism you have.",
-    "estimate": "Turn private reports into answers with intervals.",
-    "account": "Say what several releases have leaked together.",
-    "audit": "Measure every privacy notion of a channel, exactly.",
-    "lock": "Turn a matrix into a certified mechanism file.",
+    "estimate": "Estimate from private reports, with confidence intervals.",
+    "account": "Total leakage of several releases.",
+    "audit": "Measure a channel exactly under every privacy notion.",
+    "lock": "Certify a matrix as a mechanism.",
     "profiles": "Graphs of profiles: examples, compositions, curves.",
     "probe": "Test a claim on recorded pairs of inputs and outputs.",
-    "relations": "Say what a guarantee proves in every other notion.",
-    "notions": "List every privacy notion and how to write it.",
+    "relations": "Bounds that a guarantee implies in the other notions.",
+    "notions": "List the privacy notions and their syntax.",
 }
 """What each command does, in the order a newcomer meets them; its module has its name."""
 
@@ -158,8 +158,8 @@ class Root(click.Group):
 def group(context: click.Context) -> None:
     """Context-aware local privacy that can be checked.
 
-    Start with `liftlock demo`: a minute, on data it makes itself. Then protect a table, design a
-    mechanism, or audit one that you have:
+    Start with `liftlock demo`, a one-minute tour on synthetic data. Then protect a table, design a
+    mechanism, or audit an existing one:
 
     \b
     liftlock protect people.csv --column job --secret religion --epsilon 0.5 -o safe.csv
@@ -230,17 +230,17 @@ def _unforeseen(error: Exception) -> str:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     if isinstance(error, MemoryError):
         return (
-            f"out of memory ({kind}): {_brief(error)}; merge rare values, ask for fewer cells, or "
-            "use a machine with more memory"
+            f"out of memory ({kind}): {_brief(error)}; merge rare values, use fewer bins, or use "
+            "a machine with more memory"
         )
     return (
-        f"a mistake in liftlock itself, {kind}: {_brief(error)}; please report it with the command "
-        f"and its files ({TRACEBACK}=1 shows where it happened)"
+        f"internal error, {kind}: {_brief(error)}; please report it with the command and its "
+        f"files ({TRACEBACK}=1 shows where it happened)"
     )
 
 
 def _brief(error: Exception) -> str:
-    text = " ".join(str(error).split()) or "no more is known"
+    text = " ".join(str(error).split()) or "no details"
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 

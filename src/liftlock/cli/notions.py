@@ -1,4 +1,4 @@
-"""`liftlock notions`: every privacy notion, and how to write it."""
+"""`liftlock notions`: the privacy notions and their syntax."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from liftlock.report.text import notions_table
 
 @click.command("notions")
 def notions_command() -> int:
-    """List every privacy notion and how to write it in --check."""
+    """List the privacy notions and their syntax in --check."""
     show(notions_table(REGISTRY))
     return 0

@@ -32,25 +32,29 @@ from liftlock.report.plan import draw_plan, plan_report
     metavar="PRIOR",
     help="CSV label,count or label,probability, or JSON.",
 )
-@click.option("--n", "people", required=True, metavar="N", help="How many people will be asked.")
+@click.option("--n", "people", required=True, metavar="N", help="Number of respondents.")
 @option_group("guarantee", GuaranteeOptions, without=("delta", "form", "alpha"))
 @click.option(
     "--of",
     "of",
     type=click.Choice([name for name in QUESTIONS if name not in ("sum", "profiles")]),
-    help="What is to be estimated.  [default: survey with --value, else histogram]",
+    help="Quantity to estimate.  [default: survey with --value, else histogram]",
 )
 @click.option(
-    "--value", "values", multiple=True, metavar="LABEL", help="The value to count. Repeatable."
+    "--value", "values", multiple=True, metavar="LABEL", help="Value to count. Repeatable."
 )
 @click.option(
-    "--margin", default="2%", show_default=True, metavar="M", help="How precise it should be."
+    "--margin", default="2%", show_default=True, metavar="M", help="Target margin of error."
 )
 @click.option(
-    "--level", default="0.95", show_default=True, metavar="L", help="The level of the intervals."
+    "--level",
+    default="0.95",
+    show_default=True,
+    metavar="L",
+    help="Confidence level of the intervals.",
 )
-@click.option("--seconds", metavar="T", help="Stop each search for an optimum after T seconds.")
-@output_options(plot="Draw it")
+@click.option("--seconds", metavar="T", help="Time limit of each search for an optimum.")
+@output_options(plot="Draw the margins of error")
 def plan_command(
     prior: Path,
     people: str,
@@ -62,11 +66,11 @@ def plan_command(
     seconds: str | None,
     output: OutputOptions,
 ) -> int:
-    """Say how precise answers from N people will be, and how many people a margin takes.
+    """Margin of error with N respondents, and sample size for a target margin of error.
 
     The best mechanism for the budget is compared with local differential privacy at the same
-    budget, with no privacy, and with asking nobody. The margin is half the width of the interval:
-    of a share (2% or 0.02), or in the units of a mean.
+    budget, with no privacy, and with no survey at all. The margin is half the width of the
+    interval: of a share (2% or 0.02), or in the units of a mean.
 
     \b
     liftlock plan --prior prior.csv --n 10000 --epsilon 1

@@ -30,7 +30,7 @@ _CLAIMS = {
     "--prior",
     type=FILE,
     metavar="PRIOR",
-    help="CSV label,count or label,probability, or JSON. Only ldp can do without.",
+    help="CSV label,count or label,probability, or JSON. Required unless the claim is ldp.",
 )
 @click.option(
     "--claim",
@@ -44,7 +44,7 @@ _CLAIMS = {
     default="0.999",
     show_default=True,
     metavar="C",
-    help="Probability that a true claim is not called contradicted.",
+    help="Confidence level: probability that a true claim is not rejected.",
 )
 @click.option(
     "--columns",
@@ -68,9 +68,9 @@ def probe_command(
 ) -> int:
     """Look for a contradiction of a claim in PAIRS, a CSV of recorded inputs and outputs.
 
-    It needs no access to the mechanism. A contradiction (exit 1) is a proof up to the
-    confidence; finding none is not a proof of the claim. Without a claim, lower bounds of the
-    leakage are printed.
+    The mechanism itself is not needed. A contradiction (exit 1) rejects the claim at the given
+    confidence; finding none does not prove the claim. Without a claim, lower bounds on the leakage
+    are printed.
 
     \b
     liftlock probe pairs.csv --prior prior.csv --claim lip=1
@@ -83,7 +83,7 @@ def probe_command(
     read_confidence(confidence)
     names = None if columns is None else read_columns(columns)
     if prior is None and (set(limits) - {"ldp"} or sampled_from_prior):
-        raise click.UsageError("claims about lifts need --prior; only ldp does without")
+        raise click.UsageError("claims about lifts need --prior; only ldp works without")
     note = Notes()
     known = None if prior is None else read_prior(prior, note)
     with working("reading"):
@@ -92,7 +92,7 @@ def probe_command(
         for position, value in enumerate(inputs):
             if value not in known.alphabet:
                 raise InputError(
-                    "an input that the prior does not know",
+                    "the input is not in the prior",
                     where=record_place(pairs, position, names),
                     value=value,
                     remedy=f"add it to {prior} (with 0 if it should not occur), or correct it",
@@ -130,7 +130,7 @@ def read_claims(texts: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         keys = _CLAIMS.get(name.strip().lower().replace("-", "_"))
         if keys is None:
-            raise InputError("unknown claim", value=text, remedy=f"known are {', '.join(_CLAIMS)}")
+            raise InputError("unknown claim", value=text, remedy=f"use one of {', '.join(_CLAIMS)}")
         parts = [part.strip() for part in value.split(",")]
         if not equals or len(parts) != len(keys) or not all(parts):
             shape = "EPSILON" if len(keys) == 1 else "LOWER,UPPER"
@@ -142,7 +142,7 @@ def read_claims(texts: tuple[str, ...]) -> dict[str, str]:
         for key, part in zip(keys, parts, strict=True):
             if key in limits:
                 raise InputError(
-                    f"{key} claimed twice", value=text, remedy="give one limit for each side"
+                    f"{key} claimed twice", value=text, remedy="give one limit per side"
                 )
             limits[key] = part
     Claims.of(**limits)

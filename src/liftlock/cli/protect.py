@@ -1,4 +1,4 @@
-"""`liftlock protect`: columns of a table replaced by what may be seen of them, with a report."""
+"""`liftlock protect`: privatise columns of a table, with a report."""
 
 from __future__ import annotations
 
@@ -37,23 +37,27 @@ if TYPE_CHECKING:
 @click.argument("table", type=FILE, metavar="TABLE")
 @option_group("columns", ColumnOptions)
 @click.option(
-    "--seconds", metavar="T", default="60", show_default=True, help="How long to search at most."
+    "--seconds", metavar="T", default="60", show_default=True, help="Time limit of the search."
 )
 @click.option("--require-gap", "required", **REQUIRE_GAP)
-@click.option("--drop", multiple=True, metavar="NAME", help="Leave this column out. Repeatable.")
+@click.option("--drop", multiple=True, metavar="NAME", help="Drop this column. Repeatable.")
 @click.option(
-    "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
+    "--keep",
+    multiple=True,
+    metavar="NAME",
+    help="Keep this column even if it reveals the secret. Repeatable.",
 )
 @option_group("reading", TableOptions)
 @option_group("ledger", LedgerOptions)
-@click.option("--report", type=FILE, metavar="REPORT", help="A report to read (.html).")
+@click.option("--report", type=FILE, metavar="REPORT", help="Report to write (.html).")
 @click.option(
     "--mechanism",
     "mechanisms",
     type=FILE,
     multiple=True,
     metavar="FILE",
-    help="Where to write the mechanism, once for each column.  [default: beside the output]",
+    help="Mechanism file to write; repeat for several columns, in their order.  [default: beside "
+    "the output]",
 )
 @option_group("safe", SafeTableOptions)
 def protect_command(
@@ -69,11 +73,11 @@ def protect_command(
     mechanisms: tuple[Path, ...],
     safe: SafeTableOptions,
 ) -> int:
-    """Replace columns of TABLE by what may be seen of them, and prove how little that tells.
+    """Privatise columns of TABLE, certify the leakage, and write a report.
 
-    The joint of column and secret is counted in the table, or given. The best mechanism that can be
-    certified replaces each value at random; the secret is left out, everything else stays bit for
-    bit, in its order. Written are the table, the mechanism, and a report.
+    The joint distribution of column and secret is counted in the table, or given. The best
+    mechanism that can be certified replaces each value at random. The secret is dropped; all other
+    columns stay the same, bit for bit and in the same order.
 
     \b
     liftlock protect people.csv --column job --secret religion --epsilon 0.5 \\
@@ -150,10 +154,7 @@ def protect_command(
             destination(output).unlink(missing_ok=True)
             raise
     if replaced:
-        note(
-            f"{output} was replaced: if it has been handed out, both releases count together "
-            "(liftlock account)"
-        )
+        note.overwritten(output)
     from liftlock.report.protection import protection_data, protection_report
 
     for column in done.columns:
@@ -182,7 +183,7 @@ def _require(protection: Protection, most: float) -> None:
         origin = getattr(column.mechanism, "origin", None)
         try:
             if origin is None:
-                raise NotProved("a mechanism for rows with priors of their own proves no gap", None)
+                raise NotProved("a mechanism for per-user priors has no proved gap", None)
             origin.require(most)
         except NotProved as refusal:
             raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
@@ -194,7 +195,7 @@ def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
         raise FileError(
             "the table changed while it was being protected",
             where=str(table),
-            remedy="what was counted is not what was released: try again; nothing is kept",
+            remedy="run it again; nothing was written",
         )
 
 
@@ -251,7 +252,8 @@ def _mechanism_files(
 ) -> dict[str, Path]:
     if given and len(given) != len(columns):
         raise click.UsageError(
-            f"{len(given)} times --mechanism for {len(columns)} columns: give it once for each"
+            f"--mechanism is given {len(given)} times for {len(columns)} columns: give one per "
+            "column"
         )
     if given:
         return dict(zip(columns, given, strict=True))
@@ -280,7 +282,9 @@ def beside(output: Path, ending: str) -> Path:
 def _check_report(report: Path | None) -> None:
     if report is not None and report.suffix.lower() not in (".html", ".htm"):
         raise InputError(
-            "a report is a page", value=report.name, remedy="let its name end in .html"
+            "a report must be an HTML file",
+            value=report.name,
+            remedy="give it a name that ends in .html",
         )
     if report is not None:
         import liftlock.report.html  # noqa: F401 - what it needs is there before the work begins

@@ -1,4 +1,4 @@
-"""`liftlock relations`: what a guarantee proves in every other notion."""
+"""`liftlock relations`: the bounds that a guarantee implies in the other notions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from liftlock.report.text import relations_table
 @click.command("relations")
 @click.argument("guarantee")
 @option_group("context", ContextOptions)
-@click.option("--alpha", metavar="A", help="Also the measures of order A.")
+@click.option("--alpha", metavar="A", help="Also measure the notions of order A.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def relations_command(
     guarantee: str, context: ContextOptions, alpha: str | None, as_json: bool
 ) -> int:
-    """Say what GUARANTEE (such as lip=1) proves in every other notion.
+    """Bounds that GUARANTEE (e.g. lip=1) implies in the other notions.
 
-    With a prior the bounds are sharper; without one they hold for every prior. Directions that
-    do not exist are listed with the reason.
+    With a prior the bounds are sharper; without one they hold for every prior. Notions without a
+    bound are listed with the reason.
 
     \b
     liftlock relations lip=1

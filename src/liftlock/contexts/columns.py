@@ -67,13 +67,13 @@ class ColumnEncoding:
         if self.unseen not in UNSEEN:
             raise InputError("unknown policy for unseen values", value=self.unseen)
         if (self.unseen == "map" or self.merged) and self.other is None:
-            raise InputError("no input that unseen or merged values become")
+            raise InputError("no input for unseen or merged values")
         if self.missing is not None and self.keeps_missing:
             raise InputError("missing cells are an input, or kept, not both")
         if len(self.edges) != (len(self.cells) + 1 if self.cells else 0):
-            raise InputError(f"{len(self.edges)} edges for {len(self.cells)} cells")
+            raise InputError(f"{len(self.edges)} edges for {len(self.cells)} bins")
         if any(not low < high for low, high in zip(self.edges, self.edges[1:], strict=False)):
-            raise InputError("the edges of cells do not ascend", remedy="make the file again")
+            raise InputError("the bin edges do not ascend", remedy="make the file again")
 
     @property
     def numeric(self) -> bool:
@@ -200,7 +200,7 @@ class TableEncoding:
             raise InputError("missing cells of a group are inputs like others")
         numbers = self.points or ((),) * len(self.columns)
         if [len(each) for each in numbers] != [len(code.cells) for code in self.columns]:
-            raise InputError("not as many numbers as cells of numbers")
+            raise InputError("the number of values is not the number of bins")
 
     @property
     def alone(self) -> ColumnEncoding | None:
@@ -274,8 +274,8 @@ def check_secret_gone(
     secret = None if rules is None else rules.secret
     if secret is not None and secret in columns and secret not in keep:
         raise InputError(
-            f"the secret {secret!r} would stay beside what hides it",
-            remedy=f"drop it first, or insist on it: keep=[{secret!r}]",
+            f"the secret {secret!r} would stay in the output",
+            remedy=f"drop it first, or keep it on purpose: keep=[{secret!r}]",
         )
 
 
@@ -336,11 +336,11 @@ class CellReader:
         shown = ", ".join(map(repr, self.inputs.labels[:_LISTED]))
         more = len(self.inputs) - _LISTED
         raise CellError(
-            "a value that the mechanism does not know",
+            "the value is not an input of the mechanism",
             row,
             self._name,
             value=cell,
-            remedy=f"it knows {shown}{f' and {more} more' if more > 0 else ''}"
+            remedy=f"its inputs are {shown}{f' and {more} more' if more > 0 else ''}"
             + (
                 f"; --unseen map makes it {other!r}"
                 if other is not None

@@ -141,7 +141,7 @@ class PerUserPriors(Context):
         """
         if not callable(getattr(model, "predict_proba", None)) or not hasattr(model, "classes_"):
             raise InputError(
-                f"a model of type {type(model).__name__} does not predict probabilities",
+                f"{type(model).__name__} does not predict probabilities",
                 remedy="give a fitted classifier with predict_proba and classes_",
             )
         known = Alphabet.of(np.asarray(model.classes_).tolist())
@@ -149,7 +149,7 @@ class PerUserPriors(Context):
         lost = [label for label in known.labels if label not in alphabet]
         if lost:
             raise LabelError(
-                "the model knows a value outside the labels", value=lost[0], remedy="add it"
+                "the model has a class outside the labels", value=lost[0], remedy="add it"
             )
         shape = getattr(features, "shape", None)
         users = int(shape[0]) if shape else len(features)
@@ -187,7 +187,7 @@ class PerUserPriors(Context):
         _check_width(low.shape[1], alphabet)
         if low.shape != high.shape:
             raise CountError(
-                "tables of lowest and highest probabilities of different shapes",
+                "the tables of lowest and highest probabilities have different shapes",
                 value=f"{low.shape} and {high.shape}",
             )
         least, most = low.sum(axis=1), high.sum(axis=1)
@@ -228,7 +228,7 @@ class PerUserPriors(Context):
             _check_width(table.shape[1], alphabet)
             if not len(table):
                 raise CountError(
-                    "a user without any prior", where=f"user {user + 1}", remedy="give at least one"
+                    "a user has no prior", where=f"user {user + 1}", remedy="give at least one"
                 )
             _check_distributions(table, user, all_of_one=True)
         most = max((len(table) for table in given), default=1)
@@ -262,7 +262,7 @@ class PerUserPriors(Context):
 
     def _refuse_sets(self, what: str) -> None:
         if self.are_sets:
-            raise NotDefined(what, self.describe(), "start from one prior for each user")
+            raise NotDefined(what, self.describe(), "start from one prior per user")
 
     # --- budgets --------------------------------------------------------------------------------
 
@@ -291,13 +291,13 @@ class PerUserPriors(Context):
             found.append(places[key])
             if len(limits) > MOST_BUDGETS:
                 raise InputError(
-                    f"more than {MOST_BUDGETS:,} different budgets",
+                    f"more than {MOST_BUDGETS:,} distinct budgets",
                     where=f"user {user + 1}",
                     remedy="round them down to fewer",
                 )
         if len(found) != self.users:
             raise InputError(
-                f"{len(found)} budgets for {self.users} users", remedy="give one for each user"
+                f"{len(found)} budgets for {self.users} users", remedy="give one per user"
             )
         return replace(self, budgets=tuple(limits), levels=np.array(found, dtype=np.int64))
 
@@ -333,7 +333,7 @@ class PerUserPriors(Context):
     def to_data(self) -> dict[str, Any]:
         """Refuse to be stored: no file of this library holds users' priors."""
         raise NotDefined(
-            "a file", self.describe(), "keep the priors where they are; the mechanism needs none"
+            "a file", self.describe(), "leave it out: the mechanism does not store priors"
         )
 
     def __len__(self) -> int:
@@ -383,7 +383,7 @@ class PerUserPriors(Context):
         several = max(1, min(_MOST_BLOCKS, _CELLS // (block * symbols)))
         step = several * block if size is None else size
         if step < 1:
-            raise InputError("blocks of no users", value=size, remedy="use 1 or more")
+            raise InputError("a block must have users", value=size, remedy="use 1 or more")
         for start in range(0, self.users, step):
             yield start, self.rows(start, min(start + step, self.users))
 
@@ -438,7 +438,7 @@ def read_limits(budget: Any, *, where: str = "") -> Limits:
     pair = budget if isinstance(budget, tuple) else (budget, budget)
     if len(pair) != 2:
         raise InputError(
-            "a budget is one number, or a lower and an upper one", where=where, value=budget
+            "a budget must be one number, or a lower and an upper one", where=where, value=budget
         )
     try:
         lower, upper = (Budget.of(each) for each in pair)
@@ -465,7 +465,7 @@ def checked_table(masses: Table) -> Table:
         raise CountError(
             "priors are not a table of numbers",
             value=f"shape {rows.shape} of {rows.dtype}",
-            remedy="give a row for each user and a column for each symbol",
+            remedy="give one row per user and one column per symbol",
         )
     if rows.shape[1] > MOST_SYMBOLS:
         raise CountError(
@@ -498,7 +498,7 @@ def _check_distributions(rows: Table, user: int, *, all_of_one: bool = False) ->
     if wrong.any():
         place = int(np.argmax(wrong))
         raise CountError(
-            "masses of a user are no distribution",
+            "the masses of a user are not a distribution",
             where=f"user {user + 1 + (0 if all_of_one else place)}",
             value=masses[place].tolist(),
             remedy="give probabilities that sum to 1, or whole numbers as counts",

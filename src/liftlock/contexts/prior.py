@@ -48,7 +48,7 @@ class Prior(Context):
         if len(self.counts) != len(self.alphabet):
             raise CountError(
                 f"{len(self.counts)} counts for {len(self.alphabet)} labels",
-                remedy="give one count for each label",
+                remedy="give one count per label",
             )
         for label, count in zip(self.alphabet.labels, self.counts, strict=True):
             if count < 0:
@@ -56,7 +56,7 @@ class Prior(Context):
                     "negative count",
                     where=f"label {label!r}",
                     value=count,
-                    remedy="counts are 0 or more",
+                    remedy="give counts of 0 or more",
                 )
         if self.total == 0:
             raise CountError("all counts are 0", remedy="give at least one positive count")
@@ -94,7 +94,7 @@ class Prior(Context):
             raise CountError(
                 "probabilities do not sum to 1",
                 value=f"{float(total):.15g}",
-                remedy="correct them, or say normalise=True",
+                remedy="correct them, or give normalise=True",
             )
         return cls(alphabet, common_integers(numbers)).checked()
 
@@ -146,8 +146,8 @@ class Prior(Context):
         tally = _tally(values)
         if confidence is not None and labels is None:
             raise LabelError(
-                "a confidence without labels",
-                remedy="declare every label that exists with labels=, also those not seen",
+                "a confidence needs labels",
+                remedy="declare all labels with labels=, including those not observed",
             )
         if labels is None:
             if not tally:
@@ -172,7 +172,7 @@ class Prior(Context):
                 raise CountError(
                     "smoothing with a confidence",
                     value=smoothing,
-                    remedy="leave one out: intervals come from the counts as they are",
+                    remedy="leave one out: intervals use the raw counts",
                 )
             seen = {label: tally[label] for label in alphabet.labels}
             return Intervals.from_counts(seen, confidence=confidence)
@@ -367,7 +367,7 @@ def check_table(
                 "negative count",
                 where=f"{row_name} {label!r}, {column_name} {columns.labels[place]!r}",
                 value=row[place],
-                remedy="counts are 0 or more",
+                remedy="give counts of 0 or more",
             )
 
 

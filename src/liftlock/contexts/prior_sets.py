@@ -200,7 +200,7 @@ class Intervals(PriorSet):
                     "not a number of observations",
                     where=f"label {label!r}",
                     value=str(value),
-                    remedy="a confidence needs how often each label was seen, not probabilities",
+                    remedy="give counts: a confidence needs observations, not probabilities",
                 )
             whole.append(int(number))
         return cls(alphabet, *simultaneous_intervals(whole, beta))

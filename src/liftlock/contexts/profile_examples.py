@@ -145,6 +145,6 @@ def example(name: str) -> ProfileGraph:
     key = name.strip().lower().replace("_", "-")
     if key not in EXAMPLES:
         raise InputError(
-            "unknown example of profiles", value=name, remedy=f"known are {', '.join(EXAMPLES)}"
+            "unknown example of profiles", value=name, remedy=f"use one of {', '.join(EXAMPLES)}"
         )
     return EXAMPLES[key].make()

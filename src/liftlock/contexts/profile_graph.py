@@ -63,7 +63,7 @@ class ProfileGraph:
         for name, row in zip(self.profiles.labels, self.counts, strict=True):
             if not any(row):
                 raise CountError(
-                    "a profile whose counts are all 0",
+                    "the counts of a profile are all 0",
                     where=f"profile {name!r}",
                     remedy="give it at least one positive count, or smooth it",
                 )
@@ -72,13 +72,13 @@ class ProfileGraph:
         for first, second in self.edges:
             if not (0 <= first < size and 0 <= second < size):
                 raise InputError(
-                    "an edge to no profile", value=(first, second), remedy=f"0 to {size - 1}"
+                    "an edge has no profile", value=(first, second), remedy=f"0 to {size - 1}"
                 )
             if first == second:
                 raise InputError(
                     "an edge from a profile to itself",
                     value=self.profiles.labels[first],
-                    remedy="leave it out: nothing can tell a profile from itself",
+                    remedy="leave it out",
                 )
             kept[min(first, second), max(first, second)] = None
         # An edge list may name each pair in both directions: it is one promise.
@@ -218,7 +218,9 @@ class ProfileGraph:
         if set(edges.index) == set(edges.columns) == names and len(edges.index) == len(names):
             cells = edges.to_numpy()
             if (cells != cells).any():
-                raise InputError("an adjacency with missing cells", remedy="write 0 for no edge")
+                raise InputError(
+                    "the adjacency matrix has missing cells", remedy="write 0 for no edge"
+                )
             pairs = [
                 (edges.index[i], edges.columns[j]) for i, j in np.argwhere(cells != 0).tolist()
             ]
@@ -422,7 +424,7 @@ def _rows(profiles: ProfileRows) -> tuple[Alphabet, Alphabet, tuple[tuple[int, .
             tables.append({plain_label(value): number for value, number in row.items()})
         else:
             raise InputError(
-                "a profile that is not a distribution",
+                "the profile is not a distribution",
                 where=f"profile {name!r}",
                 value=row,
                 remedy="give {value: count}, or a Prior",
@@ -452,7 +454,7 @@ def _positions(names: Alphabet, edges: Iterable[Any]) -> tuple[Edge, ...]:
                     "an edge names an unknown profile",
                     where=f"edge {place + 1}",
                     value=name,
-                    remedy=f"known are {_listed(names.labels)}",
+                    remedy=f"use one of {_listed(names.labels)}",
                 )
         found.append((names.index(pair[0]), names.index(pair[1])))
     return tuple(found)
@@ -465,7 +467,7 @@ def _inside_groups(names: Alphabet, groups: Mapping[Any, Any]) -> tuple[Edge, ..
             raise LabelError(
                 "a group names an unknown profile",
                 value=name,
-                remedy=f"known are {_listed(names.labels)}",
+                remedy=f"use one of {_listed(names.labels)}",
             )
     for place, name in enumerate(names.labels):
         if name not in groups:

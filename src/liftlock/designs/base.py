@@ -126,13 +126,13 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
         raise NotDefined(
             f"the method {design.key}",
             context.describe(),
-            f"it needs {' or '.join(NAMED[kind] for kind in design.contexts)}",
+            f"give {' or '.join(NAMED[kind] for kind in design.contexts)}",
         )
     if notion.name not in design.notions:
         raise NotDefined(
             f"the method {design.key}",
             f"the notion {notion.name}",
-            f"it is made for {', '.join(design.notions)}",
+            f"use {', '.join(design.notions)}",
         )
 
 
@@ -149,8 +149,8 @@ def check_size(design: Design, context: Context, notion: Notion, utility: Any) -
     refuse_beyond(
         needed,
         f"the method {design.key} for {inputs:,} symbols",
-        remedy="merge rare values, cut numbers into fewer cells, try a method that needs less "
-        "(oue or hashing for LDP, quantile-blocks for numbers)",
+        remedy="merge rare values, use fewer bins for numbers, try a method that needs less (oue "
+        "or hashing for LDP, quantile-blocks for numbers)",
     )
 
 
@@ -160,7 +160,7 @@ def _check_graph(design: Design, graph: ProfileGraph) -> None:
         raise InputError(
             "a graph without edges promises nothing",
             value=graph.describe(),
-            remedy="join the profiles that must not be told apart",
+            remedy="connect the profiles to protect from each other",
         )
     values, matrices = len(graph.inputs), len(graph) if design.by_profile else 1
     cells = matrices * values**2
@@ -168,8 +168,8 @@ def _check_graph(design: Design, graph: ProfileGraph) -> None:
         raise InputError(
             f"{matrices:,} matrices of {values:,} x {values:,} values",
             value=f"{cells:,} probabilities",
-            remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
-            "column?",
+            remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; check that it is "
+            "the right column",
         )
 
 
@@ -198,9 +198,9 @@ def check_options(design: Design, options: Iterable[str], *, people: bool = Fals
     for name in options:
         if name not in known:
             raise InputError(
-                f"the method {design.key} has no option of this name",
+                f"the method {design.key} has no such option",
                 value=name,
-                remedy=f"it takes {', '.join(known)}" if known else "it takes no options",
+                remedy=f"its options are {', '.join(known)}" if known else "it takes no options",
             )
 
 

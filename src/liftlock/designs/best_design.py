@@ -63,9 +63,9 @@ def best(
     for name in options:
         if name not in known:
             raise InputError(
-                "no method that fits has an option of this name",
+                "no applicable method has this option",
                 value=name,
-                remedy=f"they take {', '.join(sorted(known)) or 'none'}",
+                remedy=f"their options are {', '.join(sorted(known)) or 'none'}",
             )
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     found: list[Mechanism] = []

@@ -86,7 +86,7 @@ def find_design(key: str, kind: Kind | None = None) -> Design:
     found = DESIGNS.get(key.strip().lower().replace("_", "-"))
     fitting = DESIGNS if kind is None else designs_for(kind)
     if found is None:
-        raise InputError("unknown method", value=key, remedy=f"known are {', '.join(fitting)}")
+        raise InputError("unknown method", value=key, remedy=f"use one of {', '.join(fitting)}")
     if kind is not None and found.key not in fitting:
         raise InputError(
             f"the method {found.key} is not for {NAMED[kind]}",

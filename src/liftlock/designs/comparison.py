@@ -112,9 +112,9 @@ class Comparison:
             if curve.method == method:
                 return curve
         raise InputError(
-            "a method that was not compared",
+            "the method was not compared",
             value=method,
-            remedy=f"known are {', '.join(curve.method for curve in self.curves)}",
+            remedy=f"use one of {', '.join(curve.method for curve in self.curves)}",
         )
 
     @property
@@ -218,9 +218,9 @@ def compare(
         entries[name] = found
     if not entries and methods is None:
         raise InputError(
-            f"no method for {context.describe()} is made for this notion",
+            f"no method for {context.describe()} supports this notion",
             value=asked.name,
-            remedy="compare methods for a notion that some are made for, and certify this one",
+            remedy="compare under a supported notion, and certify this one",
         )
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")

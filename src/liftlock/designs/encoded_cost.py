@@ -39,5 +39,5 @@ def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tupl
     error = float(every.std() / np.sqrt(_PEOPLE))
     least = cost_of_truth(goal, masses)
     return max(float(every.mean()), least), (
-        f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
+        f"its utility is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
     )

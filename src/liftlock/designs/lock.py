@@ -200,9 +200,9 @@ def _blends(
         return lambda blend: narrow.softened(blend) if blend else narrow
     if isinstance(form, StructuredChannel):
         raise InputError(
-            "the law of users with a prior each is not locked",
+            "a mechanism for per-user priors is not locked",
             value=str(form),
-            remedy="it is exact as it is: make the mechanism with design(labels, notion)",
+            remedy="make it with design(labels, notion), which is exact already",
         )
     return _mixer(form, context, noise, bits).table
 

@@ -42,7 +42,7 @@ def design_users(
         )
     if utility is not None or options:
         raise InputError(
-            "a law for users with a prior each has no such option",
+            "a method for per-user priors has no such option",
             value=next(iter(options), "utility"),
             remedy="give a method and budgets; expected_error(priors) says how good it is",
         )

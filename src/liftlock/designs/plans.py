@@ -196,7 +196,7 @@ def _reduced(prior: Prior, asked: Question) -> tuple[Prior, Question]:
     rest = prior.total - chosen
     if chosen == 0 or rest == 0:
         raise InputError(
-            "the prior already knows the answer",
+            "the prior already determines the answer",
             value=name,
             remedy="ask for a value whose probability is neither 0 nor 1",
         )

@@ -98,7 +98,7 @@ def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> No
     """Refuse to cut what is already finite."""
     if cells is not None or spacing is not None:
         raise InputError(
-            "only a prior on the line is cut into cells",
+            "only a continuous prior is discretised",
             value=context.describe(),
             remedy="leave out cells and spacing",
         )

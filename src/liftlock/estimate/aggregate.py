@@ -130,7 +130,7 @@ class Aggregate(AnyAggregate, Stored):
             codes = table.outputs.encode(column_of(reports))
         except LabelError as error:
             raise LabelError(
-                "a report that is no output of the channel",
+                "the report is not an output of the channel",
                 where=error.where.replace("value", "report"),
                 value=error.value,
                 remedy=f"{error.remedy}; nothing was counted".replace("known labels", "outputs"),
@@ -168,10 +168,10 @@ class Aggregate(AnyAggregate, Stored):
         if (counted[never] > 0).any():
             output = int(np.flatnonzero(never & (counted > 0))[0])
             raise InputError(
-                "a report that the channel can never give",
+                "the report has probability 0 under the channel",
                 where=f"report {int(np.argmax(codes == output)) + 1}",
                 value=channel.outputs.labels[output],
-                remedy="is it the report of another mechanism? nothing was counted",
+                remedy="check that the report is from this mechanism; nothing was counted",
             )
 
         def add(*columns: Floats) -> tuple[Sums, Sums]:
@@ -249,7 +249,7 @@ class Aggregate(AnyAggregate, Stored):
         one_each = isinstance(channel, Channel)
         if self.width != _width(channel) or (one_each and sum(self.counts) != self.reports):
             raise InputError(
-                "counts that do not fit the outputs of the mechanism",
+                "the counts do not fit the outputs of the mechanism",
                 value=f"{self.width} counts of {self.reports} reports",
                 remedy="the aggregate is damaged: count the reports again",
             )
@@ -308,7 +308,7 @@ class Aggregate(AnyAggregate, Stored):
         told = data.get("weights")
         weights = None if told is None else Weights.from_data(told)
         if min(counts, default=0) < 0 or reports < max(counts, default=0):
-            raise FileError("counts that cannot be", remedy="count the reports again")
+            raise FileError("impossible counts", remedy="count the reports again")
         if weights is not None and len(weights.sums) != len(counts):
             raise FileError("weights for other outputs", remedy="count the reports again")
         return cls(channel, counts, reports, weights)

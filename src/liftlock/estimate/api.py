@@ -289,7 +289,7 @@ class Options:
             (about, ABOUT, "group the answer is about"),
         ):
             if given not in known:
-                raise InputError(f"unknown {what}", value=given, remedy=f"say {', '.join(known)}")
+                raise InputError(f"unknown {what}", value=given, remedy=f"use {', '.join(known)}")
         chance = read_level(level)
         if seed is not None and seed < 0:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)

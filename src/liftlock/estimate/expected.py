@@ -211,7 +211,7 @@ def _expected(
     if method not in WAYS:
         raise InputError("unknown method", value=method, remedy=f"use {', '.join(WAYS)}")
     if about not in ABOUT:
-        raise InputError("about whom?", value=about, remedy=f"use {' or '.join(ABOUT)}")
+        raise InputError("unknown population", value=about, remedy=f"use {' or '.join(ABOUT)}")
     if (method, about) == ("bayes", "population"):
         raise NotDefined(
             "the error of bayes about a population",

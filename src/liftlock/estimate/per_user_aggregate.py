@@ -163,7 +163,7 @@ class PerUserAggregate(AnyAggregate, Stored):
 
     @classmethod
     def from_content(cls, data: dict[str, Any]) -> PerUserAggregate:
-        """Read the content; sums that cannot be are refused."""
+        """Read the content; impossible sums are refused."""
         mechanism = str(data["mechanism"])
         (reports,) = integers_from_json([data["reports"]], "reports")
         sums = {name: integers_from_json(data[name], name) for name in _UNITS}
@@ -176,7 +176,7 @@ class PerUserAggregate(AnyAggregate, Stored):
             or sum(sums["posteriors"]) != reports << POSTERIOR_BITS
             or sum(sums["priors"]) != reports << 32
         ):
-            raise FileError("sums that cannot be", remedy="aggregate the reports again")
+            raise FileError("impossible sums", remedy="aggregate the reports again")
         return cls(mechanism, reports, **sums, asked=asked)
 
 
@@ -270,7 +270,7 @@ class WeightedSums:
             or min(variances, default=Fraction(0)) < 0
             or not isinstance(weighted, bool)
         ):
-            raise FileError("sums that cannot be", remedy="aggregate the reports again")
+            raise FileError("impossible sums", remedy="aggregate the reports again")
         weight, offset = exact(data["weight"], name="weight"), exact(data["offset"], name="offset")
         return cls(columns, sums, variances, weight, offset, weighted)
 

@@ -68,11 +68,11 @@ class Question:
         """Ask how many people have one of some values."""
         chosen = list(values)
         if not chosen:
-            raise InputError("a survey of no value", remedy="name the value to count")
+            raise InputError("no value to count", remedy="name the value to count")
         column = np.zeros((len(inputs), 1))
         places = [inputs.index(value) for value in chosen]
         if len(set(places)) != len(places):
-            raise InputError("a value named twice", value=chosen, remedy="name each once")
+            raise InputError("a value is named twice", value=chosen, remedy="name each once")
         column[places] = 1.0
         name = (
             inputs.labels[places[0]]
@@ -149,7 +149,7 @@ def _points(inputs: Alphabet, of: str) -> Floats:
         return points_of(inputs, of)[:, None]
     except InputError as error:
         raise InputError(
-            f"the {of} needs numbers, and a label is not one",
+            f"the {of} needs numbers, but a label is not a number",
             value=error.value,
             remedy="ask for histogram or survey, or give the labels coordinates",
         ) from None
@@ -165,7 +165,7 @@ def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
         raise InputError("unknown question", value=of, remedy=f"ask for {', '.join(QUESTIONS)}")
     if of == "profiles":
         raise InputError(
-            "profiles, which this mechanism knows nothing of",
+            "the mechanism has no profiles",
             remedy="ask for histogram, survey, sum or mean",
         )
     if of != "survey":
@@ -181,6 +181,6 @@ def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
             "mean": Question.mean,
         }[of](inputs)
     if value is None:
-        raise InputError("a survey of what?", remedy="name the value to count: value=, or --value")
+        raise InputError("no value to count", remedy="name the value to count: value=, or --value")
     several = isinstance(value, list | set | frozenset)
     return Question.survey(inputs, value if several else [value])

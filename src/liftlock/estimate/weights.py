@@ -96,7 +96,7 @@ class Weights:
         if self.total_squares == 0:
             raise InputError(
                 "all weights are 0, or too small to be squared",
-                remedy="give those who count a weight, or measure in another unit",
+                remedy="give some reports a positive weight, or measure in another unit",
             )
         if self.offset != 0 and of != "sum":
             raise InputError(
@@ -120,9 +120,7 @@ class Weights:
 
 def no_mean() -> InputError:
     """Return the refusal of a mean over nobody."""
-    return InputError(
-        "the weights add up to 0, so that they have no mean", remedy="ask for sum instead"
-    )
+    return InputError("the weights add up to 0, so there is no mean", remedy="ask for sum instead")
 
 
 # --- columns as they are given, checked before anything is counted ------------------------------

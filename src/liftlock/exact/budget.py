@@ -43,7 +43,7 @@ class Budget:
                 return cls.from_ratio(exact(match.group(1), name=name), name=name)
         epsilon = exact(value, name=name)
         if epsilon < 0:
-            raise NumberError(f"{name} is negative", value=value, remedy="budgets are 0 or more")
+            raise NumberError(f"{name} is negative", value=value, remedy="give 0 or more")
         return cls(epsilon, None)
 
     @classmethod
@@ -53,7 +53,7 @@ class Budget:
             raise NumberError(
                 f"{name} is the logarithm of a number below 1",
                 value=str(ratio),
-                remedy="budgets are 0 or more",
+                remedy="give 0 or more",
             )
         return cls(None, ratio)
 

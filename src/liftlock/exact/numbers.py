@@ -40,7 +40,7 @@ def exact(value: object, *, name: str = "number") -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool):
-        raise NumberError(f"{name} is a truth value", value=value, remedy="give a number")
+        raise NumberError(f"{name} is a boolean", value=value, remedy="give a number")
     if isinstance(value, int | numbers.Integral):
         return Fraction(int(value))
     if isinstance(value, Decimal):
@@ -61,7 +61,7 @@ def exact(value: object, *, name: str = "number") -> Fraction:
     if isinstance(value, str):
         return _from_text(value, name)
     raise NumberError(
-        f"{name} has type {type(value).__name__}",
+        f"{name} is of type {type(value).__name__}",
         value=value,
         remedy="give an int, a Fraction, a decimal string or a float literal",
     )

@@ -169,7 +169,7 @@ def _wrong_sum(
         if len(rows) * len(rows[0]) <= 10_000
     ]
     if columns and all(abs(total - 1) <= NEAR_ONE for total in columns):
-        remedy = "the columns sum to 1, so exchange rows and columns: one row for each input"
+        remedy = "transpose the table: its columns sum to 1, and each input needs one row"
     elif share > 1 and scales[position] == 1:
         remedy = "these look like counts: divide every row by its sum"
     where = f"{sheet.where(sheet.rows[position][0])}, input {label!r}"
@@ -218,7 +218,7 @@ def fitted_graph(read: ReadChannel, graph: ProfileGraph, place: Path) -> Profile
         missing = [label for label in found.inputs.labels if label not in read.channel.inputs]
         if extra or missing:
             raise FileError(
-                "an input that is no value of the profiles" if extra else "no row for a value",
+                "an input is not a value of the profiles" if extra else "no row for a value",
                 where=label_place(place, extra[0]) if extra else str(place),
                 value=(extra or missing)[0],
                 remedy=f"give one row for each value ({listed(found.inputs.labels, 8)}), or one "

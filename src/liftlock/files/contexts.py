@@ -70,7 +70,7 @@ _OPTIONS = {
 
 def _another(context: Context, what: str, place: Path) -> FileError:
     """Refuse a context of another kind, and say which option takes it."""
-    remedy = f"give it as {_OPTIONS.get(context.kind, 'priors of the rows')}"
+    remedy = f"give it as {_OPTIONS.get(context.kind, 'per-user priors')}"
     return FileError(f"not {what}", where=str(place), value=context.kind, remedy=remedy)
 
 
@@ -153,8 +153,8 @@ def _prior_sheet(sheet: Sheet) -> tuple[str, list[tuple[Any, Fraction]]]:
             "header is not label,count or label,probability",
             where=sheet.where(sheet.header_line),
             value=",".join(sheet.header),
-            remedy="write one of these on the first line, then one label on each line; of a table "
-            "of people name the column of numbers (--column, read_column in Python)",
+            remedy="write one of these on the first line, then one label on each line; for a "
+            "table of people name the numeric column (--column, read_column in Python)",
         )
     labels = sheet.row_labels().labels
     return name, [(x, row[0]) for x, row in zip(labels, sheet.numbers(name), strict=True)]
@@ -205,7 +205,7 @@ def read_joint(path: str | Path) -> Joint:
             "a joint with only one input",
             where=str(place),
             value=",".join(sheet.header),
-            remedy="its columns are inputs and its rows secrets; a prior is given as --prior",
+            remedy="give a prior as --prior; the columns of a joint are inputs, its rows secrets",
         )
     secrets, inputs = sheet.row_labels(), Alphabet.of(sheet.header[1:])
     numbers = sheet.numbers("count")
@@ -342,7 +342,7 @@ def read_edges(path: str | Path, names: Alphabet) -> list[tuple[Label, Label]]:
                 "an edge from a profile to itself",
                 where=sheet.where(line),
                 value=",".join(cells),
-                remedy="leave it out: nothing can tell a profile from itself",
+                remedy="leave it out",
             )
         found.append((first, second))
     return found
@@ -448,14 +448,14 @@ def read_graph(files: GraphFiles, note: Note = silent) -> ProfileGraph:
         )
     if len(files.joined_by()) > 1:
         raise InputError(
-            f"{' and '.join(files.joined_by())} at once", remedy="one of them joins the profiles"
+            f"{' and '.join(files.joined_by())} at once", remedy="give only one of them"
         )
     if files.profiles is not None:
         if files.smoothing is not None:
             raise InputError(
-                "smoothing of profiles that are given",
+                "smoothing applies only to a table of observations",
                 value=str(files.smoothing),
-                remedy="it is added to the counts of a table of observations",
+                remedy="leave it out, or give a table of observations",
             )
         return join_profiles(read_profiles(files.profiles, note), files)
     return _counted(files, note)
@@ -479,7 +479,7 @@ def join_profiles(graph: ProfileGraph, files: GraphFiles) -> ProfileGraph:
     else:
         column = "" if files.table is None else "--group-column NAME, "
         raise FileError(
-            "which profiles must not be told apart?",
+            "no edges between the profiles",
             where=str(files.table or files.profiles),
             remedy=f"give {column}--edges FILE, --groups FILE or --graph complete",
         )
@@ -491,7 +491,7 @@ def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
     assert files.table is not None
     if files.profile_column is None or files.column is None:
         raise InputError(
-            "which columns of the table?", remedy="name the column of profiles and that of values"
+            "the columns of profiles and values are not named", remedy="name both columns"
         )
     seen = read_observations(
         files.table, files.profile_column, files.column, files.group_column, note
@@ -517,19 +517,22 @@ def _doubt(graph: ProfileGraph, seen: Observations, files: GraphFiles, note: Not
     rows, values = len(seen.values), len(graph.inputs)
     for name, number in ((files.column, values), (files.profile_column, len(graph))):
         if number > max(_FEW, rows // 2):
-            note(f"{number:,} different entries of {name!r} in {rows:,} rows: is it the right one?")
+            note(
+                f"{number:,} distinct values of {name!r} in {rows:,} rows: check that it is the "
+                "right column"
+            )
     counts = Counter(seen.profiles)
     rarest, fewest = min(counts.items(), key=lambda item: item[1])
     thin = sum(number < values for number in counts.values())
     if thin:
         note(
             f"{thin:,} of {len(graph):,} profiles have fewer rows than there are values (fewest: "
-            f"{rarest!r}, {fewest:,}): a guarantee for a wrong profile is none; smooth them "
-            "(--smooth 1), or use coarser profiles"
+            f"{rarest!r}, {fewest:,}): a wrong profile has no guarantee; smooth them (--smooth "
+            "1), or use coarser profiles"
         )
     never = len(graph.impossible())
     if never:
         note(
-            f"{never:,} of {len(graph.pairs):,} pairs of profile and value were never seen, and "
-            "count as impossible; if they can occur, smooth the counts (--smooth 1)"
+            f"{never:,} of {len(graph.pairs):,} pairs of profile and value were never observed "
+            "and are treated as impossible; if they can occur, smooth the counts (--smooth 1)"
         )

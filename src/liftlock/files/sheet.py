@@ -74,7 +74,7 @@ class Sheet:
             return self.header.index(name)
         what, remedy = "no such column", f"it has {', '.join(self.header)}"
         if name in self.header:
-            what, remedy = "column name given twice", "give every column another name"
+            what, remedy = "column name given twice", "give each column a different name"
         raise FileError(what, where=self.where(self.header_line), value=name, remedy=remedy)
 
     def columns(self, wanted: Mapping[str, str]) -> list[int]:
@@ -138,7 +138,7 @@ class Sheet:
             f"unknown {what}" if cells[column] else f"no {what}",
             where=self.where(line, column),
             value=cells[column],
-            remedy=f"known are {listed(list(texts.values()), 8)}",
+            remedy=f"use one of {listed(list(texts.values()), 8)}",
         )
 
     def number(self, line: int, column: int, text: str, name: str = "number") -> Fraction:
@@ -304,7 +304,7 @@ def _lines(path: Path, text: str, mark: str, *, records: bool = False) -> Iterat
             "not valid CSV",
             where=f"{path}, line {start}",
             value=str(error),
-            remedy="is a quotation mark missing?",
+            remedy="check for a missing quotation mark",
         ) from None
 
 
@@ -314,7 +314,7 @@ def _ragged(path: Path, line: int, cells: list[str], header: list[str], mark: st
     if mark != ",":
         remedy = "separate the cells of every line as those of the header"
     elif found is not None:
-        remedy = f"it has {found}: separate cells by commas"
+        remedy = f"separate cells by commas: it has {found}"
     return FileError(
         f"{len(cells)} cell{'s' * (len(cells) != 1)}, but the header has {len(header)}",
         where=f"{path}, line {line}",
@@ -419,7 +419,7 @@ def _cells(
                     f"{thing} is missing",
                     where=head.where(line, at),
                     value=head.mark.join(cells),
-                    remedy="drop the line, or give the missing value a name",
+                    remedy="drop the line, or name the missing value",
                 )
         # One copy of every label: millions of rows have few different ones.
         yield line, [sys.intern(cells[at]) for at in places]
@@ -434,7 +434,7 @@ def _few(head: Sheet, lines: Iterable[Row]) -> Iterator[Row]:
             raise FileError(
                 f"more than {MOST_RECORDS:,} rows",
                 where=head.where(line),
-                remedy="take a random part of them",
+                remedy="take a random sample of them",
             )
         yield line, cells
 
@@ -449,7 +449,7 @@ def read_column(
     """
     if missing not in MISSING:
         raise InputError(
-            "unknown way with missing values",
+            "unknown treatment of missing values",
             value=missing,
             remedy=f"use {' or '.join(MISSING)}",
         )

@@ -46,7 +46,7 @@ def any_channel_from_data(data: Any) -> AnyChannel:
         return channel_from_data(data)
     if not isinstance(name, str) or name not in FORMS:
         raise FileError(
-            "unknown form of a channel", value=name, remedy=f"known are {', '.join(FORMS)}"
+            "unknown form of a channel", value=name, remedy=f"use one of {', '.join(FORMS)}"
         )
     found: AnyChannel = FORMS[name].from_data(data)
     return found

@@ -213,7 +213,8 @@ class HashingChannel(SupportChannel):
                 "no such bucket",
                 where=f"report {place + 1}",
                 value=int(number[place]),
-                remedy=f"buckets are 0 to {self.buckets - 1}: is it another channel's report?",
+                remedy=f"buckets are 0 to {self.buckets - 1}; check that the report is from this "
+                "channel",
             )
         return packed[:, 0] | packed[:, 1] << 8, packed[:, 2] | packed[:, 3] << 8, number
 

@@ -124,7 +124,7 @@ class SupportChannel(StructuredChannel):
             raise InputError("no reports", value=reports, remedy="collect some first")
         if self.hit == self.miss:
             raise InputError(
-                "the reports say nothing about the values",
+                "the reports carry no information about the values",
                 remedy="a budget of 0 leaves nothing to estimate",
             )
         shares = np.asarray(support, dtype=np.float64) / reports
@@ -135,9 +135,9 @@ class SupportChannel(StructuredChannel):
         array = np.asarray(reports)
         if array.ndim != 2 or array.dtype != np.uint8 or array.shape[1] != self.report_bytes:
             raise InputError(
-                "not packed reports of this channel",
+                "the reports are not packed reports of this channel",
                 value=f"shape {array.shape} of {array.dtype}",
-                remedy=f"they are rows of {self.report_size} (uint8)",
+                remedy=f"give rows of {self.report_size} (uint8)",
             )
         return np.ascontiguousarray(array)
 

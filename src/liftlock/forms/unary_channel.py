@@ -162,7 +162,8 @@ class UnaryChannel(SupportChannel):
         if counts[len(self.inputs) :].any():
             raise InputError(
                 "a report has bits beyond the last symbol",
-                remedy=f"there are {len(self.inputs)} symbols: is it another channel's report?",
+                remedy=f"there are {len(self.inputs)} symbols; check that the report is from this "
+                "channel",
             )
         return counts[: len(self.inputs)]
 

@@ -117,14 +117,14 @@ class UserChannel(StructuredChannel):
             if len(self.limits) == 1:
                 return None
             raise InputError(
-                f"users without budgets, for a mechanism with {len(self.limits)} of them",
-                remedy="say who has which: priors.with_budgets([...]), or --local-budgets",
+                f"the users have no budgets, but the mechanism has {len(self.limits)} of them",
+                remedy="assign them: priors.with_budgets([...]), or --local-budgets",
             )
         for place, limits in enumerate(priors.budgets):
             if limits not in self.limits:
                 user = int(np.argmax(priors.levels == place))
                 raise InputError(
-                    "a budget that the mechanism was not made for",
+                    "the mechanism was not designed for this budget",
                     where=f"user {user + 1}",
                     value=budget_text(limits),
                     remedy=f"it has {', '.join(map(budget_text, self.limits[:8]))}",
@@ -140,11 +140,11 @@ class UserChannel(StructuredChannel):
             raise InputError(
                 f"reports of {self.form} are not a column of whole numbers",
                 value=f"{reports.ndim} dimensions of {reports.dtype}",
-                remedy="give what release returned, with coded=True for labels",
+                remedy="give the reports from release, with coded=True for labels",
             )
         if len(reports) != users:
             raise InputError(
-                f"{len(reports)} reports for {users} priors", remedy="give one prior to each report"
+                f"{len(reports)} reports for {users} priors", remedy="give one prior per report"
             )
         wrong = (reports < 0) | (reports >= self.output_number)
         if wrong.any():
@@ -388,7 +388,7 @@ def prior_variances(masses: Floats, columns: Floats) -> Floats:
 def _refuse_report(block: UserBlock, row: int, reports: npt.NDArray[Any]) -> InputError:
     """Return the refusal of a report that the user's own prior makes impossible."""
     return InputError(
-        "a report that the user's own prior can never give",
+        "the report has probability 0 under the user's prior",
         where=f"report {block.user(row) + 1}",
         value=int(reports[row]),
         remedy="give the priors of the release, in its order; nothing was counted",

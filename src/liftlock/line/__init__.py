@@ -1,4 +1,4 @@
-"""Priors on the line: laws of a number, fitted or declared, and how they are cut into cells."""
+"""Continuous priors: distributions of a number, fitted or declared, and their bins."""
 
 from __future__ import annotations
 

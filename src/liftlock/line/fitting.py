@@ -117,8 +117,8 @@ class Fit(LinePrior):
             return ""
         return (
             f"{self.law.describe()} is far from the data (largest distance {self.distance:.3g}): "
-            "under this prior a mechanism may leak more than its budget; another law, or the "
-            "numbers as they are (sample), may fit"
+            "under this prior a mechanism may leak more than its budget; try another "
+            "distribution, or the empirical one (sample)"
         )
 
     @property
@@ -152,7 +152,7 @@ class Fit(LinePrior):
         part = f"{self.used:,} of " if self.used < len(self.values) else ""
         text = f"{self.law.describe()}, fitted to {part}{len(self.values):,} values"
         if isinstance(self.law, Sample):
-            text = f"the {len(self.values):,} values themselves"
+            text = f"the empirical distribution of {len(self.values):,} values"
         return f"{text} (largest distance {self.distance:.3g})"
 
 
@@ -184,7 +184,9 @@ def fit(
     """
     key = law.strip().lower()
     if key not in FITS:
-        raise InputError("unknown law to fit", value=law, remedy=f"known are {', '.join(FITS)}")
+        raise InputError(
+            "unknown distribution to fit", value=law, remedy=f"use one of {', '.join(FITS)}"
+        )
     if components is not None and key != "mixture":
         raise InputError(
             "only a mixture has components", value=key, remedy="leave out the number of components"
@@ -193,7 +195,7 @@ def fit(
     sample = Sample(numbers)  # refuses numbers that are all the same
     if max(-numbers[0], numbers[-1]) > MOST_SIZE or numbers[-1] - numbers[0] < 1.0 / MOST_SIZE:
         raise InputError(
-            "the numbers are too large, or too near each other, to fit a law",
+            "the numbers are too large, or too near each other, to fit a distribution",
             value=f"{numbers[0]:g} to {numbers[-1]:g}",
             remedy="measure them in another unit",
         )
@@ -281,9 +283,9 @@ def _mixture(
 
 def _too_few(components: int, size: int) -> InputError:
     return InputError(
-        f"one of {components} components stands on fewer than {LEAST_PEOPLE} of {size:,} values, "
-        "and would publish them",
-        remedy="give fewer components, or none to have their number chosen",
+        f"one of {components} components rests on fewer than {LEAST_PEOPLE} of {size:,} values "
+        "and would reveal them",
+        remedy="give fewer components, or leave the number out to have it chosen",
     )
 
 
@@ -341,9 +343,9 @@ def _normal(numbers: Floats, _: object) -> tuple[Smooth, int]:
 def _lognormal(numbers: Floats, _: object) -> tuple[Smooth, int]:
     if numbers[0] <= 0:
         raise InputError(
-            "a log-normal law has positive numbers only",
+            "a log-normal distribution takes positive numbers only",
             value=float(numbers[0]),
-            remedy="fit another law, such as mixture",
+            remedy="fit another distribution, such as mixture",
         )
     logs = np.log(numbers)
     return laws.lognormal(float(logs.mean()), float(logs.std())), 2
@@ -360,15 +362,15 @@ def _uniform(numbers: Floats, _: object) -> tuple[Smooth, int]:
 
 def _beta(numbers: Floats, ends: tuple[float, float] | None) -> tuple[Smooth, int]:
     if ends is None:
-        raise InputError("a beta law lives on a domain", remedy="give the domain")
+        raise InputError("a beta distribution needs a domain", remedy="give the domain")
     lower, upper = ends
     outside = int(((numbers <= lower) | (numbers >= upper)).sum())
     if outside:
         raise InputError(
-            f"{outside} of {len(numbers)} values do not lie strictly inside the domain, "
-            "as those of a beta law do",
+            f"{outside} of {len(numbers)} values lie outside the open domain of a beta "
+            "distribution",
             value=f"{lower:g} to {upper:g}",
-            remedy="widen the domain a little, or fit another law such as mixture",
+            remedy="widen the domain a little, or fit another distribution such as mixture",
         )
     with extra("statistics"):
         from scipy.stats import beta

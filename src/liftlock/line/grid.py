@@ -71,10 +71,10 @@ class Grid:
     def __post_init__(self) -> None:
         ends = np.array(self.edges)
         if len(ends) < 3 or not np.isfinite(ends).all() or not (np.diff(ends) > 0).all():
-            raise InputError("the edges of a grid do not ascend", remedy="make it again")
+            raise InputError("the bin edges do not ascend", remedy="make it again")
         if len(self.variances) != len(ends) - 1:
             raise InputError(
-                f"{len(self.variances)} variances for {len(ends) - 1} cells", remedy="make it again"
+                f"{len(self.variances)} variances for {len(ends) - 1} bins", remedy="make it again"
             )
 
     def __len__(self) -> int:
@@ -108,13 +108,13 @@ class Grid:
 
     def describe(self) -> str:
         """Say the resolution in one line."""
-        what = {"mass": "equal mass", "width": "equal width"}[self.spacing]
+        what = {"mass": "equal probability", "width": "equal width"}[self.spacing]
         text = (
-            f"{len(self)} cells of {what} on [{_plain(self.lower, 12)}, {_plain(self.upper, 12)}], "
+            f"{len(self)} bins of {what} on [{_plain(self.lower, 12)}, {_plain(self.upper, 12)}], "
             f"{_short(self.widths.min())} to {_short(self.widths.max())} wide"
         )
         if self.joined:
-            why = "equal values share a cell" if self.spacing == "mass" else "the others are empty"
+            why = "equal values share a bin" if self.spacing == "mass" else "the others are empty"
             text += f" ({self.joined} fewer than {len(self) + self.joined}: {why})"
         return text
 
@@ -127,7 +127,7 @@ class Grid:
         ]
         if not parts:
             return ""
-        return f"of the prior {' and '.join(parts)} the domain counts as its nearer end"
+        return f"of the prior, {' and '.join(parts)} the domain is clamped to its ends"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -181,11 +181,11 @@ class GridPrior(Prior):
         super().__post_init__()
         if len(self.grid) != len(self.alphabet) or self.alphabet.coordinates is None:
             raise CountError(
-                f"{len(self.alphabet)} symbols for {len(self.grid)} cells",
-                remedy="give one symbol with a coordinate for each cell",
+                f"{len(self.alphabet)} symbols for {len(self.grid)} bins",
+                remedy="give one symbol with a coordinate per bin",
             )
         if min(self.counts) == 0:
-            raise CountError("a cell without mass", remedy="join it with its neighbour")
+            raise CountError("a bin has probability 0", remedy="merge it with its neighbour")
 
     @cached_property
     def points(self) -> Floats:
@@ -201,8 +201,8 @@ class GridPrior(Prior):
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
         return (
-            f"a prior on {len(self.alphabet)} cells of "
-            f"[{_plain(self.grid.lower, 12)}, {_plain(self.grid.upper, 12)}]"
+            f"a prior on {len(self.alphabet)} cells of [{_plain(self.grid.lower, 12)}, "
+            f"{_plain(self.grid.upper, 12)}]"
         )
 
     def resolution(self) -> list[str]:
@@ -212,7 +212,7 @@ class GridPrior(Prior):
         away = self.points - dot(masses, self.points)
         whole = float(dot(masses, away**2)) + self.inner_variance
         cost = (
-            f"cutting adds {self.inner_variance:.3g} to the squared error, "
+            f"discretising adds {self.inner_variance:.3g} to the squared error, "
             f"{100 * self.inner_variance / whole:.2g} % of the variance of X"
         )
         said = (self.grid.describe(), cost, self.grid.clamped(), self.grid.doubt)
@@ -267,8 +267,8 @@ class LinePrior:
     >>> from liftlock.line.law import normal
     >>> wages = LinePrior.of(normal(50, 10), domain=(20, 80))
     >>> print(wages.grid(8))
-    normal(50, 10): 8 cells of equal mass on [20, 80], 3.19 to 18.5 wide
-    (of the prior 0.135 % below and 0.135 % above the domain counts as its nearer end)
+    normal(50, 10): 8 bins of equal probability on [20, 80], 3.19 to 18.5 wide
+    (of the prior, 0.135 % below and 0.135 % above the domain is clamped to its ends)
     """
 
     law: Law
@@ -294,7 +294,7 @@ class LinePrior:
             raise InputError(
                 f"the domain holds only {100 * inside:.3g} % of {law.describe()}",
                 value=f"{found.lower:g} to {found.upper:g}",
-                remedy="widen it: what lies outside would count as its ends",
+                remedy="widen it: numbers outside would be clamped to its ends",
             )
         return found
 
@@ -314,7 +314,7 @@ class LinePrior:
         return float(self.law.above(np.nextafter(self.upper, np.inf)))
 
     def grid(self, cells: int = DEFAULT_CELLS, spacing: str = "mass") -> GridPrior:
-        """Cut the domain into cells of equal mass or of equal width, with exact integer masses."""
+        """Discretise the domain into bins of equal probability or width, with integer masses."""
         number = check_cells(cells)
         if spacing not in SPACINGS:
             raise InputError(
@@ -326,16 +326,16 @@ class LinePrior:
             edges = np.linspace(self.lower, self.upper, number + 1)
             if not (np.diff(edges) > 0).all():
                 raise InputError(
-                    f"floats cannot tell the edges of {number} cells apart",
+                    f"the edges of {number} bins are too close for floats",
                     value=f"{self.lower!r} to {self.upper!r}",
-                    remedy="use fewer cells, or subtract what all numbers have in common",
+                    remedy="use fewer bins, or subtract a common offset from all numbers",
                 )
         counts, means, variances, edges = self._filled(edges, spacing)
         if len(counts) < 2:
             raise InputError(
-                "all of the prior falls into one cell",
+                "the whole prior falls into one bin",
                 value=f"{self.lower:g} to {self.upper:g}",
-                remedy="narrow the domain, or use more cells",
+                remedy="narrow the domain, or use more bins",
             )
         labels = _intervals(edges)
         points = [
@@ -411,12 +411,14 @@ def check_cells(cells: object) -> int:
     """Read the number of cells of a grid."""
     if isinstance(cells, bool) or not isinstance(cells, int | np.integer):
         raise InputError(
-            "the number of cells is not a whole number", value=cells, remedy="give one such as 512"
+            "the number of bins is not a whole number",
+            value=cells,
+            remedy="give a number such as 512",
         )
     if not 2 <= cells <= MOST_CELLS:
         raise InputError(
-            f"a grid of {cells} cell{'s' * (cells != 1)}",
-            remedy=f"give 2 to {MOST_CELLS} cells; {DEFAULT_CELLS} is plenty",
+            f"number of bins out of range: {cells}",
+            remedy=f"give 2 to {MOST_CELLS} bins; {DEFAULT_CELLS} is plenty",
         )
     return int(cells)
 

@@ -84,7 +84,7 @@ class Parametric:
         fine = 1.0 / MOST_SIZE <= self.scale <= MOST_SIZE and abs(self.loc) <= MOST_SIZE
         if not fine:
             raise InputError(
-                "the numbers of a law are too large, or too near each other, for their squares",
+                "the parameters of the distribution are too large, or too close, to square",
                 value=self.title,
                 remedy="measure them in another unit",
             )
@@ -236,7 +236,7 @@ class Mixture:
     def describe(self) -> str:
         """Say which law it is."""
         many = len(self.weights)
-        return f"a mixture of {many} normal law{'' if many == 1 else 's'}"
+        return f"a mixture of {many} normal distribution{'' if many == 1 else 's'}"
 
     def _standard(self, points: npt.ArrayLike) -> Floats:
         centred = np.asarray(points, dtype=np.float64)[..., None] - np.array(self.means)
@@ -266,7 +266,7 @@ class Sample:
             raise InputError(
                 "all values are the same",
                 value=float(self.values[0]),
-                remedy="they say nothing of how others are spread: add people, or give a law",
+                remedy="their spread is unknown: add people, or give a distribution",
             )
         self.values.setflags(write=False)
 
@@ -405,7 +405,7 @@ def numbers_of(values: Any) -> Floats:
             "not a finite number",
             where=f"value {int(bad[0]) + 1}",
             value=float(numbers[bad[0]]),
-            remedy=f"leave it out ({len(bad)} of {len(numbers)} values are such)"
+            remedy=f"leave it out ({len(bad)} of {len(numbers)} values are not finite)"
             if len(bad) > 1
             else "leave it out",
         )
@@ -491,7 +491,7 @@ def from_scipy(distribution: Any) -> Parametric:
         )
     if not callable(getattr(getattr(distribution, "dist", distribution), "pdf", None)):
         raise InputError(
-            "a distribution of whole numbers has atoms",
+            "the distribution is discrete",
             value=type(distribution).__name__,
             remedy="make a Prior of its numbers instead",
         )
@@ -523,10 +523,10 @@ def parse_law(text: str) -> Parametric:
     forms = ", ".join(form for _, form in LAWS.values())
     found = _CALL.match(text)
     if found is None:
-        raise InputError("not a law", value=text, remedy=f"write one of {forms}")
+        raise InputError("not a distribution", value=text, remedy=f"write one of {forms}")
     name, inside = found.group(1).lower(), found.group(2)
     if name not in LAWS:
-        raise InputError("unknown law", value=name, remedy=f"known are {forms}")
+        raise InputError("unknown distribution", value=name, remedy=f"use one of {forms}")
     make, form = LAWS[name]
     try:
         numbers = [float(part) for part in inside.split(",")]
@@ -536,7 +536,9 @@ def parse_law(text: str) -> Parametric:
     except InputError:
         raise
     except (TypeError, ValueError):
-        raise InputError("wrong parameters of a law", value=text, remedy=f"write {form}") from None
+        raise InputError(
+            "wrong parameters of a distribution", value=text, remedy=f"write {form}"
+        ) from None
 
 
 def _finite(law: str, **numbers: float) -> None:

@@ -155,7 +155,7 @@ def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -
     name = name.strip().lower().replace("-", "_")
     if not equals or not value.strip():
         raise InputError(
-            "a claim without a value", value=text, remedy="write it like lip=1 or alip=1.3,0.7"
+            "the claim has no value", value=text, remedy="write it like lip=1 or alip=1.3,0.7"
         )
     parts = [part.strip() for part in value.split(",")]
     if name in SHORTHANDS:
@@ -187,5 +187,5 @@ def _entry(name: str) -> Kind:
         raise InputError(
             "unknown notion",
             value=name,
-            remedy=f"known are {', '.join(REGISTRY)}; others come with their packages",
+            remedy=f"use one of {', '.join(REGISTRY)}; others come with their packages",
         ) from None

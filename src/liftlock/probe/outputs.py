@@ -105,7 +105,7 @@ class OutputCodes:
             ) from None
         if len(self._index) > self._most:
             raise InputError(
-                f"more than {self._most} different outputs",
+                f"more than {self._most} distinct outputs",
                 remedy="group the outputs into fewer classes first (round or bin them)",
             )
         return np.fromiter(map(self._index.get, items, repeat(UNKNOWN)), np.int64, len(items))
@@ -114,6 +114,6 @@ class OutputCodes:
         """Refuse outputs that hardly ever repeat: no event could be counted on them."""
         if len(self) > 1000 and 2 * len(self) > draws:
             raise InputError(
-                f"{len(self)} different outputs in {draws} draws: they look continuous",
+                f"{len(self)} distinct outputs in {draws} draws: they look continuous",
                 remedy="group the outputs into fewer classes first (round or bin them)",
             )

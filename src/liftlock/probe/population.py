@@ -81,7 +81,7 @@ class Population:
             raise InputError(
                 "no prior",
                 where="a claim about lifts",
-                remedy="give the prior of the inputs; only ldp does without",
+                remedy="give the prior of the inputs; only ldp works without",
             )
         return self.prior
 
@@ -154,7 +154,7 @@ def _read_prior(
         raise CountError(
             f"{len(values)} probabilities for {len(symbols)} inputs",
             where="prior",
-            remedy="give one probability for each input",
+            remedy="give one probability per input",
         )
     floats = np.array([_probability(v, s) for v, s in zip(values, symbols, strict=True)])
     total = float(floats.sum())
@@ -207,7 +207,7 @@ def _align(known: tuple[Hashable, ...], wanted: tuple[Hashable, ...], whose: str
     for label in known:
         if label not in asked:
             raise LabelError(
-                f"a label of the {whose} that is not an input",
+                f"a label of the {whose} is not an input",
                 value=label,
                 remedy="list it among the inputs",
             )

@@ -35,9 +35,8 @@ def profile_rows(
     if profiles is None:
         if uses:
             raise InputError(
-                "no profiles, which this mechanism uses",
-                remedy="say whose the values are: release(values, profiles), one profile for each "
-                "value or one for all",
+                "the mechanism needs profiles",
+                remedy="give them: release(values, profiles), one profile per value or one for all",
             )
         return None
     one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
@@ -46,7 +45,7 @@ def profile_rows(
     if not one and len(whose) != len(codes):
         raise InputError(
             f"{len(whose)} profiles for {len(codes)} values",
-            remedy="give one profile for each value, or one for all",
+            remedy="give one profile per value, or one for all",
         )
     _refuse(graph, whose * len(graph.inputs) + codes, unprotected)
     return coded_rows(channel, graph, codes, whose)
@@ -82,7 +81,7 @@ def _refuse(graph: ProfileGraph, pairs: npt.NDArray[np.intp], unprotected: Seque
     bad = np.flatnonzero(np.isin(pairs, [graph.pairs.index(pair) for pair in unprotected]))
     if len(bad):
         raise InputError(
-            "a value that its profile calls impossible, and that nothing protects",
+            "the value has probability 0 in its profile, so it is not protected",
             where=f"value {int(bad[0]) + 1}",
             value=graph.pairs.labels[int(pairs[bad[0]])],
             remedy="smooth the profiles and design again, or leave it out",

@@ -107,7 +107,7 @@ def _check_out(reports: Codes, codes: Codes, table: AliasTable) -> None:
         )
     if np.may_share_memory(reports, codes):
         raise InputError(
-            "out lies over the codes", remedy="give it memory of its own, or leave it away"
+            "out overlaps the codes", remedy="give it separate memory, or leave it out"
         )
 
 

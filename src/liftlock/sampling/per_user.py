@@ -147,7 +147,7 @@ def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int
     people = codes.astype(np.int64)
     if len(people) != users:
         raise InputError(
-            f"{len(people)} values for {users} priors", remedy="give one prior to each user"
+            f"{len(people)} values for {users} priors", remedy="give one prior per user"
         )
     wrong = (people < 0) | (people >= symbols)
     if wrong.any():
@@ -158,7 +158,7 @@ def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int
 def _refuse_impossible(block: UserBlock, row: int, people: npt.NDArray[np.int64]) -> CountError:
     """Return the refusal of a value that the user's own prior calls impossible."""
     return CountError(
-        "the user's own prior gives the value probability 0",
+        "the value has probability 0 in the user's prior",
         where=f"user {block.user(row) + 1}",
         value=int(people[row]),
         remedy="smooth the prior; nothing was released",

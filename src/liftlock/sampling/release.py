@@ -119,7 +119,7 @@ def draw_codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) 
     given: AnyChannel = channel
     if isinstance(given, UserChannel):
         raise InputError(
-            "each user has a prior, and so a table, of their own",
+            "the mechanism uses per-user priors",
             value=str(given),
             remedy="give their priors: mechanism.release(values, priors), or release_users",
         )

@@ -25,19 +25,18 @@ def check_frame(df: Any) -> None:
         raise InputError(
             "not a Spark DataFrame",
             value=type(df).__name__,
-            remedy="other tables have functions of their own in liftlock",
+            remedy="use liftlock.protect for other tables",
         )
     if not isinstance(df, ClassicDataFrame):
         raise InputError(
             "a DataFrame of Spark Connect",
-            remedy="which attempts count cannot be checked from afar: run it in a classic session, "
-            "where the driver is",
+            remedy="Spark Connect cannot tell which task attempts committed; use a classic session",
         )
     if df.isStreaming:
         raise InputError(
             "a streaming DataFrame",
-            remedy="use it inside of foreachBatch, with a path of its own for each batch: a batch "
-            "that is run again must not be randomised again",
+            remedy="use it inside foreachBatch, with a separate path per batch: a repeated batch "
+            "must not be randomised again",
         )
 
 
@@ -55,7 +54,7 @@ def place_of(df: DataFrame, column: str) -> int:
     raise LabelError(
         "no such column",
         value=column,
-        remedy=f"there are {shown}{f' and {more} more' if more > 0 else ''}",
+        remedy=f"it has {shown}{f' and {more} more' if more > 0 else ''}",
     )
 
 
@@ -86,8 +85,8 @@ def check_same_again(df: DataFrame) -> None:
     plan: Any = df._jdf.queryExecution().analyzed()  # type: ignore[operator, unused-ignore]
     if not plan.deterministic():
         raise InputError(
-            "a DataFrame that is drawn anew whenever it is computed",
-            remedy="store it first: what is counted must be what is released",
+            "the DataFrame draws random values whenever it is computed",
+            remedy="store it first: the rows counted must be the rows released",
         )
 
 
@@ -114,7 +113,7 @@ def arrow_type(field: StructField) -> pa.DataType:
         if isinstance(kind, known):
             return arrow
     raise InputError(
-        f"the column {field.name!r} holds neither texts nor numbers nor truth values",
+        f"the column {field.name!r} holds no text, numbers or booleans",
         value=kind.simpleString(),
         remedy="cast it, or choose another column",
     )

@@ -50,7 +50,7 @@ def aggregate(
             raise InputError(
                 f"the column {name!r} holds no numbers",
                 value=df.schema[place_of(df, name)].dataType.simpleString(),
-                remedy="weights and offsets are numbers: cast it, or name another column",
+                remedy="cast it, or name another column: weights and offsets are numbers",
             )
     few = only(df, [*worker.names, *named])
     work = adding_up(worker, numbers)
@@ -127,14 +127,14 @@ def counts(df: DataFrame, columns: Sequence[str]) -> dict[tuple[Any, ...], int]:
     if isinstance(columns, str):
         columns = [columns]
     if not columns:
-        raise InputError("no columns to count", remedy="name one at least")
+        raise InputError("no columns to count", remedy="name at least one")
     few = only(df, columns)
     with understanding():
         rows = few.groupBy(*few.columns).count().limit(MOST_CELLS + 1).collect()
     if len(rows) > MOST_CELLS:
         raise InputError(
-            f"more than {MOST_CELLS:,} different combinations of values",
+            f"more than {MOST_CELLS:,} distinct combinations of values",
             value=", ".join(columns),
-            remedy="these are no categories: cut numbers into cells, or merge rare values first",
+            remedy="discretise numbers, or merge rare values first",
         )
     return {tuple(row)[:-1]: row[-1] for row in rows}

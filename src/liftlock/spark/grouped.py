@@ -86,9 +86,9 @@ class GroupedTable:
         total = int(ends[-1]) if len(ends) else 0
         if total > MOST_NUMBERS and self.numeric.intersection(names):
             raise InputError(
-                f"more than {MOST_NUMBERS:,} numbers to be cut into cells on the driver",
+                f"more than {MOST_NUMBERS:,} numbers to be discretised on the driver",
                 value=total,
-                remedy="cut the column into cells in Spark, or protect it with a public prior or "
+                remedy="discretise the column in Spark, or protect it with a public prior or "
                 "joint (context=)",
             )
         for start in range(0, total, _ROWS):

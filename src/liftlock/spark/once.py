@@ -84,7 +84,7 @@ def check_place(spark: SparkSession, path: str | None) -> None:
         _check_committer(spark)
     elif not _is_local(spark):
         raise InputError(
-            "nowhere to keep a release on a cluster, where a lost row would be drawn again",
+            "a release on a cluster needs a place to be stored, or a lost row would be drawn again",
             value=spark.sparkContext.master,
             remedy="give path=, or set a folder with spark.sparkContext.setCheckpointDir(...)",
         )
@@ -108,7 +108,7 @@ def _check_committer(spark: SparkSession) -> None:
         chosen = spark.conf.get(name, None)
         if chosen is not None and chosen not in safe:
             raise InputError(
-                "files may be committed in a way that shows failed attempts",
+                "the commit protocol may expose output of failed attempts",
                 where=name,
                 value=chosen,
                 remedy=f"use {safe[0]}",

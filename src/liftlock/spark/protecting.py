@@ -65,9 +65,9 @@ def protect(
     for spec in specs:
         if spec.local:
             raise InputError(
-                "priors of each row's own in a Spark DataFrame",
+                "per-user priors in a Spark DataFrame",
                 value=spec.column,
-                remedy="release files or data frames with them",
+                remedy="use a file or a data frame",
             )
         for name in (spec.column, spec.secret):
             if name is not None:

@@ -107,7 +107,9 @@ def whole_array(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.A
             column = column.cast(pa.large_string())
         except pa.ArrowInvalid:
             raise InputError(
-                "a column of bytes that are no text", value=str(kind), remedy="give text"
+                "the column holds bytes that are not valid UTF-8",
+                value=str(kind),
+                remedy="decode it first",
             ) from None
     return column
 
@@ -116,9 +118,9 @@ def encoded(column: pa.Array) -> pa.DictionaryArray:
     """Return a column as a dictionary with plain indices, null ones for missing cells."""
     if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
         raise InputError(
-            "a column of lists or structures",
+            "the column holds lists or structs",
             value=str(column.type),
-            remedy="give a column of texts, numbers or truth values",
+            remedy="give a column of text, numbers or booleans",
         )
     known = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return known if isinstance(known, pa.DictionaryArray) else known.combine_chunks()
@@ -287,10 +289,9 @@ class WrittenCells:
         for at, cell in enumerate(self.cells):
             if cell is not None and found.setdefault(_text(cell), at) != at:
                 raise InputError(
-                    "two outputs are written the same",
+                    "two outputs have the same text",
                     value=cell,
-                    remedy="their reports cannot be told apart: count them by name, with "
-                    "mechanism.aggregate",
+                    remedy="count the reports by label, with mechanism.aggregate",
                 )
         return found
 
@@ -369,11 +370,11 @@ def unpacked(
             raw = b""
         if not isinstance(raw, bytes) or len(raw) != width:
             raise CellError(
-                "a report that is no output of the mechanism",
+                "the report is not an output of the mechanism",
                 row,
                 code.name,
                 value=cell,
-                remedy=f"reports are {width} bytes, in text {2 * width} hexadecimal digits",
+                remedy=f"give reports of {width} bytes, or {2 * width} hexadecimal digits as text",
             )
         rows[row] = np.frombuffer(raw, dtype=np.uint8)
     return rows

@@ -34,30 +34,30 @@ class Change:
         both = [column for column in self.gives if column in self.dropped]
         if both:
             raise InputError(
-                "a column is both replaced and left out", value=both[0], remedy="decide for one"
+                "a column is both replaced and dropped", value=both[0], remedy="choose one"
             )
         if set(source.columns) <= set(self.dropped):
-            raise InputError("all columns are left out", remedy="keep one")
+            raise InputError("all columns are dropped", remedy="keep one")
 
     def applied(self, piece: Piece) -> list[pa.Array]:
         """Return the new columns of a piece, as long as it and of the promised types."""
         arrays = [_one_array(array) for array in self.apply(piece)]
         if len(arrays) != len(self.gives):
             raise InputError(
-                "not as many columns as promised",
+                "wrong number of columns",
                 value=len(arrays),
                 remedy=f"return {', '.join(self.gives)}",
             )
         for array, (column, kind) in zip(arrays, self.gives.items(), strict=True):
             if len(array) != piece.batch.num_rows:
                 raise InputError(
-                    f"not as many values of {column!r} as rows",
+                    f"the number of values of {column!r} is not the number of rows",
                     value=len(array),
                     remedy=f"return {piece.batch.num_rows}",
                 )
             if array.type != kind and value_type(array.type) != kind:
                 raise InputError(
-                    f"values of {column!r} of another type than promised",
+                    f"values of {column!r} of the wrong type",
                     value=str(array.type),
                     remedy=f"return {kind}",
                 )

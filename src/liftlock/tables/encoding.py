@@ -70,14 +70,14 @@ class EncodedColumns:
             raise NotDefined(
                 "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "each row needs a prior of its own: use liftlock release --local-priors, or in "
+                "the mechanism uses per-user priors: use liftlock release --local-priors, or in "
                 "Python mechanism.release(values, priors)",
             )
         if self._combinations > MOST_COMBINATIONS:
             raise InputError(
                 f"more than {MOST_COMBINATIONS:,} combinations of values",
                 value=", ".join(code.name for code in self.codes),
-                remedy="merge rare values, or use fewer cells of numbers",
+                remedy="merge rare values, or use fewer bins for numbers",
             )
 
     @classmethod
@@ -93,9 +93,7 @@ class EncodedColumns:
             )
         own = (mechanism.encoding or PLAIN).names
         if columns is None and own == ("",):
-            raise InputError(
-                "no column", remedy="name one: the mechanism was made for none of its own"
-            )
+            raise InputError("no column", remedy="name one: the mechanism does not name its column")
         if len(own) == 1:
             return cls(mechanism, unseen, own if columns is None else (columns,))
         given: Any = own if columns is None else columns
@@ -103,7 +101,7 @@ class EncodedColumns:
             raise InputError(
                 "a mechanism for several columns at once",
                 value=", ".join(own),
-                remedy="leave the column out, or name one for each of them, in this order",
+                remedy="leave the column out, or name one per input, in this order",
             )
         return cls(mechanism, unseen, tuple(given))
 
@@ -141,8 +139,8 @@ class EncodedColumns:
             return codes
         if self.unseen == "map" and any(code.other is None for code in codes):
             raise InputError(
-                "the mechanism has no input that unseen values could become",
-                remedy="make it with --unseen map, or leave them out",
+                "the mechanism has no input for unseen values",
+                remedy="design it with --unseen map, or leave them out",
             )
         return tuple(replace(code, unseen=self.unseen) for code in codes)  # type: ignore[arg-type]
 
@@ -196,7 +194,7 @@ class EncodedColumns:
             if any(code.unseen == "refuse" for code in self.codes):
                 row = int(np.argmax(unknown))
                 raise CellError(
-                    "a combination of values that the mechanism does not know",
+                    "the combination of values is not an input of the mechanism",
                     row,
                     self.codes[0].name,
                     value=tuple(
@@ -256,7 +254,7 @@ class EncodedColumns:
             raise NotDefined(
                 "releasing a column by itself",
                 self.mechanism.context.describe(),
-                "the profile of each row matters: use liftlock release --profile-column, or in "
+                "the mechanism uses the profile of each row: use liftlock release --profile-column, or in "
                 "Python liftlock.tables.release(frame, mechanism, column, profiles=...)",
             )
 
@@ -299,11 +297,11 @@ class EncodedColumns:
         if unknown.any():
             row = int(np.argmax(unknown))
             raise CellError(
-                "a report that is no output of the mechanism",
+                "the report is not an output of the mechanism",
                 row,
                 self.codes[0].name,
                 value=tuple(column[row].as_py() for column in columns),
-                remedy="the columns do not go together so; nothing was counted",
+                remedy="check the order of the columns; nothing was counted",
             )
         return places
 
@@ -335,7 +333,7 @@ class EncodedColumns:
         texts = list(self._written[at].by_text)
         listed = ", ".join(texts[:_LISTED])
         return CellError(
-            "a report that is no output of the mechanism",
+            "the report is not an output of the mechanism",
             row,
             self.codes[at].name,
             value=report,
@@ -390,10 +388,9 @@ class EncodedColumns:
             key = self._key(label)
             if places[key] >= 0:
                 raise InputError(
-                    "two outputs are written the same",
+                    "two outputs have the same text",
                     value=label,
-                    remedy="their reports cannot be told apart: count them by name, with "
-                    "mechanism.aggregate",
+                    remedy="count the reports by label, with mechanism.aggregate",
                 )
             places[key] = place
         return places

@@ -40,9 +40,9 @@ class UserColumn:
         missing = [label for label in self._alphabet.labels if label not in self.priors]
         if missing:
             raise InputError(
-                "no column with the probability of a value",
+                "no column holds the probability of a value",
                 value=missing[0],
-                remedy="give one for every value",
+                remedy="give one column per value",
             )
 
     @property
@@ -91,7 +91,7 @@ class UserColumn:
         own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
             raise CellError(
-                "a value that its own prior calls impossible, which nothing could protect",
+                "the value has probability 0 in the user's prior, so it cannot be protected",
                 int(row),
                 self.column,
                 value=cells[int(row)].as_py(),
@@ -122,11 +122,11 @@ class UserColumn:
         found = numbers_of_column(cells, self._cells.reader)
         for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
             raise CellError(
-                "a report that is no whole number",
+                "the report is not a whole number",
                 int(row),
                 self.column,
                 value=cells[int(row)].as_py(),
-                remedy="give what was released; nothing was counted",
+                remedy="give the released reports; nothing was counted",
             )
         return found.astype(np.int64)
 
@@ -155,11 +155,11 @@ class UserColumn:
         wrong |= np.abs(masses.sum(axis=1) - 1) > _SUMS
         for row in np.flatnonzero(wrong)[:1]:
             raise CellError(
-                "the probabilities of a row are no prior",
+                "the probabilities of the row are not a prior",
                 int(row),
                 next(iter(self.priors.values())),
                 value=[float(mass) for mass in masses[row][:8]],
-                remedy="they are 0 or more and sum to 1",
+                remedy="give numbers of 0 or more that sum to 1",
             )
         return masses
 

@@ -64,7 +64,7 @@ def rewrite(
     schema = changed_schema(rows_in.schema, change)
     _check_types(schema, form)
     if not form.typed:
-        note(f"the values of {output} are text, as in every CSV: their types are lost")
+        note(f"all values of {output} are text: a CSV does not store types")
     with _opened(output, force=force) as stream:
         sink = form.sink(Target(stream, output, schema, source, plan.kept, plan.given))
         rows = _write_all(rows_in, sink, plan, change, watch)
@@ -89,16 +89,16 @@ def check_output(source: TableFile, output: Path, *, force: bool = False) -> For
     if form is None:
         known = [end for each in FORMATS.values() for end in each.suffixes]
         raise FileError(
-            "unknown kind of output",
+            "unknown output format",
             where=str(output),
-            remedy=f"let its name end in {', '.join(known)}",
+            remedy=f"give it a name that ends in {', '.join(known)}",
         )
     check_writable(output)
     if output.exists() and output.samefile(source.path):
         raise FileError(
             "the output is the input",
             where=str(output),
-            remedy="choose another name: the input is never replaced",
+            remedy="choose another name: the input is never overwritten",
         )
     if not force:
         check_free(output)

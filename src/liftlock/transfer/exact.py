@@ -234,7 +234,8 @@ class Known:
             guarantee = require_notion(subject)
         if context is None:
             raise InputError(
-                "no prior of the design", remedy="say which prior it was made for: designed=..."
+                "the prior of the design is not known",
+                remedy="give the prior of the design: designed=...",
             )
         require_context(context)
         if not isinstance(context, Prior | PriorSet):
@@ -361,9 +362,9 @@ def on_inputs(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior |
     for label in extra:
         if context[label]:
             raise LabelError(
-                f"{name} expects a symbol that the mechanism does not take",
+                f"{name} has a symbol that the mechanism does not accept",
                 value=label,
-                remedy="give its probability as 0, or design a mechanism that takes it",
+                remedy="give it probability 0, or design a mechanism that accepts it",
             )
     if extra:
         context = context.restricted(label for label in context.labels if label in inputs)

@@ -123,7 +123,7 @@ def _remarks(pairs: list[tuple[Any, Any]], trials: int, ball: PriorSet) -> Itera
             f"{float(ball.radius):.4g} its probability may be 0, so 000 Cor 7 gives no bound"
         )
     if len(rare) > _LISTED:
-        yield f"so it is with {len(rare) - _LISTED} more"
+        yield f"likewise for {len(rare) - _LISTED} more"
 
 
 def _warned(found: Transfer, sets: Mapping[str, PriorSet]) -> Transfer:

@@ -64,7 +64,7 @@ class Distortion(Utility):
         refuse_beyond(
             3.0 * 8.0 * len(inputs) ** 2,
             f"a loss of {len(inputs):,} values by as many",
-            remedy="merge rare values, cut numbers into fewer cells, or ask for another utility",
+            remedy="merge rare values, use fewer bins for numbers, or ask for another utility",
         )
         if loss == "hamming":
             matrix = 1.0 - np.eye(len(inputs))
@@ -74,7 +74,7 @@ class Distortion(Utility):
             if loss == "squared":
                 matrix = matrix**2
         else:
-            raise InputError("unknown loss", value=loss, remedy=f"known are {', '.join(LOSSES)}")
+            raise InputError("unknown loss", value=loss, remedy=f"use one of {', '.join(LOSSES)}")
         return cls(matrix, inputs, name=loss, title=f"expected {loss} distortion")
 
     @property

@@ -101,7 +101,7 @@ def points_of(inputs: Alphabet, purpose: str) -> Floats:
             except InputError:
                 pass
         raise InputError(
-            f"the utility {purpose!r} needs numbers, and a label is not one",
+            f"the utility {purpose!r} needs numbers, but a label is not a number",
             value=label,
             remedy="give the alphabet coordinates, or choose histogram, guess or "
             "mutual-information",
@@ -119,8 +119,8 @@ def codes_of_numbers(outputs: Alphabet, numbers: Iterable[Any]) -> npt.NDArray[n
     order = np.argsort(points, kind="stable")
     if (np.diff(points[order]) == 0).any():
         raise InputError(
-            "two outputs stand for the same number",
-            remedy="their reports cannot be told apart: count them by name",
+            "two outputs have the same number",
+            remedy="count their reports by label",
         )
     given = numbers if isinstance(numbers, np.ndarray) else list(numbers)
     try:
@@ -135,10 +135,10 @@ def codes_of_numbers(outputs: Alphabet, numbers: Iterable[Any]) -> npt.NDArray[n
     if wrong.any():
         place = int(np.argmax(wrong))
         raise InputError(
-            "a number that is never released",
+            "the number is never released",
             where=f"report {place + 1}",
             value=float(column[place]),
-            remedy="is it the report of another mechanism? nothing was counted",
+            remedy="check that the report is from this mechanism; nothing was counted",
         )
     return codes
 

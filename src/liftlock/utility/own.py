@@ -46,7 +46,7 @@ class Own(Utility):
                 raise InputError(
                     "the cost is not concave at the midpoint of two posteriors",
                     value=[left.round(3).tolist(), right.round(3).tolist()],
-                    remedy="seeing more must never cost more: give a concave function",
+                    remedy="give a concave function: more information must never cost more",
                 )
 
     def restricted(self, places: Sequence[int]) -> Own:

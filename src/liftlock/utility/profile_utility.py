@@ -74,9 +74,9 @@ class ProfileUtility:
         if isinstance(aim, ProfileUtility):
             if len(aim.weights) != len(graph) or loss is not None or weights is not None:
                 raise InputError(
-                    "a utility for another graph, or with a loss or weights beside it",
+                    "the utility is for another graph, or a loss or weights are given with it",
                     value=aim.name,
-                    remedy="make it for this graph, with all that belongs to it",
+                    remedy="make it for this graph, including its loss and weights",
                 )
             return aim
         if isinstance(aim, Distortion):
@@ -92,7 +92,9 @@ class ProfileUtility:
         if chosen == "distortion":
             return cls(chosen, shares, _loss(graph, loss))
         if loss is not None:
-            raise InputError("a loss without distortion", value=name, remedy="use distortion")
+            raise InputError(
+                "a loss needs the utility distortion", value=name, remedy="use distortion"
+            )
         if chosen in ("absolute", "squared"):
             return cls(chosen, shares, Distortion.named(chosen, graph.inputs).loss)
         return cls(chosen, shares)
@@ -165,7 +167,7 @@ def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | Floats | 
         proper = shares.shape == (len(graph),) and bool(np.all(shares >= 0))
         if not proper or not abs(float(shares.sum()) - 1.0) <= _WHOLE:
             raise InputError(
-                "weights that are not shares of the profiles",
+                "the weights are not shares of the profiles",
                 value=f"shape {weights.shape}, sum {float(np.sum(weights)):g}",
                 remedy=f"give {len(graph)} numbers of 0 or more that sum to 1, or weigh by name",
             )
@@ -188,7 +190,7 @@ def _loss(graph: ProfileGraph, loss: Any) -> Floats:
     size = len(graph.inputs)
     if loss is None:
         raise InputError(
-            "distortion without a loss",
+            "distortion needs a loss",
             remedy="give a matrix with a row and a column for each value",
         )
     if isinstance(loss, Distortion):

@@ -32,7 +32,7 @@ REGISTRY: Registry[Entry] = Registry(
         Entry(
             "mutual-information",
             lambda _: MutualInformation(),
-            "how much the output says about X, in nats",
+            "mutual information of output and X, in nats",
         ),
         Entry("histogram", lambda _: Histogram(), "squared error of a histogram, per person"),
         Entry("mean", Mean.of, "squared error of a numeric X, per person"),
@@ -88,5 +88,5 @@ def _entry(name: str) -> Entry:
         return REGISTRY[name.strip().lower().replace("_", "-")]
     except KeyError:
         raise InputError(
-            "unknown utility", value=name, remedy=f"known are {', '.join(REGISTRY)}"
+            "unknown utility", value=name, remedy=f"use one of {', '.join(REGISTRY)}"
         ) from None

@@ -240,7 +240,9 @@ def test_refusals() -> None:
     plain = ll.lock(coin, ll.LIP("0"), ll.Prior.uniform([0, 1]))
     with pytest.raises(InputError, match="no mechanisms; give at least one"):
         compose([])
-    with pytest.raises(InputError, match="unknown way to compose: 'both'; use samples, profiles"):
+    with pytest.raises(
+        InputError, match="unknown kind of composition: 'both'; use samples, profiles"
+    ):
         compose([made], "both")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="mechanisms for different graphs at mechanism 2"):
         compose([made, other])

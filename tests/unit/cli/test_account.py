@@ -264,9 +264,9 @@ def test_a_picture(made: Run) -> None:
     again = made("account", "l.json", "--plot", "t.svg")
     assert again.code == 0
     assert Path("t.svg").read_text() == drawn
-    assert "would replace LEDGER" in one_line(made("account", "l.json", "--plot", "l.json"), 2) or (
-        "unknown kind of picture" in made("account", "l.json", "--plot", "l.json").err
-    )
+    assert "would overwrite LEDGER" in one_line(
+        made("account", "l.json", "--plot", "l.json"), 2
+    ) or ("unknown kind of picture" in made("account", "l.json", "--plot", "l.json").err)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_picture(made: Run) -> None:
         (["l.json", "--record", "c.csv", "--who", "x", "--about", "y"], "not a mechanism file"),
         (["l.json", "--record", "m.json", "--who", " ", "--about", "y"], "no cohort"),
         (["l.json", "--column", "id"], "--people and --column go together"),
-        (["l.json", "--limit", "lip"], "a claim without a value"),
+        (["l.json", "--limit", "lip"], "the claim has no value"),
         (["l.json", "--about", "drinks"], "the ledger has releases about 'smokes'"),
         (["l.json", "--prior", "p.csv", "--joint", "p.csv"], "only one of --prior and --joint"),
         (["m.json"], "another file format"),
@@ -292,7 +292,7 @@ def test_a_picture(made: Run) -> None:
         ),
         (
             ["l.json", "--one-more", "other.json"],
-            "a mechanism for other values than those in l.json",
+            "the mechanism's values are not those in l.json",
         ),
     ],
 )
@@ -320,7 +320,7 @@ def test_no_command_writes_over_a_ledger(made: Run) -> None:
     record(made)
     before = Path("l.json").read_bytes()
     outcome = made("lock", "c.csv", "--prior", "p.csv", "--guarantee", "lip=1", "-o", "l.json")
-    assert "would replace a ledger" in one_line(outcome, 2)
+    assert "would overwrite a ledger" in one_line(outcome, 2)
     assert Path("l.json").read_bytes() == before
 
 

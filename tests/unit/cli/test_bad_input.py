@@ -42,7 +42,7 @@ PLACE = "channel.csv, line 2, column 2 ('a')"
 LIKE = "write it like 0.7, 7/10, 1e-3 or 70%"
 
 CHANNELS = [
-    case("empty", "", "empty file at channel.csv", "right one"),
+    case("empty", "", "empty file at channel.csv", "right file"),
     case("blank", "\n \n\t\n", "empty file at channel.csv"),
     case("only_a_bom", b"\xef\xbb\xbf", "empty file at channel.csv"),
     case("empty_cells", ",,\n,,\n", "only empty cells at channel.csv", "right file"),
@@ -72,7 +72,7 @@ CHANNELS = [
         "late_tabs",
         "input,a\nx\t1\n",
         "1 cell, but the header has 2 at channel.csv, line 2: 'x\\t1'",
-        "it has tabs: separate cells by commas",
+        "separate cells by commas: it has tabs",
     ),
     case(
         "decimal_commas",
@@ -146,7 +146,7 @@ CHANNELS = [
         "transposed",
         "output,x,y\na,0.5,0.25\nb,0.5,0.75\n",
         "channel.csv, line 2, input 'a': 0.75",
-        "exchange rows and columns",
+        "transpose the table",
     ),
 ]
 
@@ -182,7 +182,7 @@ ALL_PRIORS = [
     case(
         "zero",
         "label,count\nx,4\ny,0\n",
-        "probability 0 for an input that the channel accepts",
+        "probability 0 to an input that the channel accepts",
         "context.csv, line 3: 'y'",
         "--smooth 1",
         "--impossible ignore",
@@ -201,7 +201,7 @@ ALL_PRIORS = [
         "label,count\nx,1\ny,1\n" + "".join(f"z{i},1\n" for i in range(9)),
         "'z0', 'z1', 'z2', 'z3', 'z4' and 4 more only in context.csv",
     ),
-    case("outputs", "label,count\na,1\nb,1\n", "exchange rows and columns of channel.csv"),
+    case("outputs", "label,count\na,1\nb,1\n", "transpose channel.csv"),
     case("case_matters", "label,count\nX,1\ny,1\n", "'x' only in channel.csv, 'X' only in"),
 ]
 
@@ -232,9 +232,9 @@ JSON_PRIORS = [
     case("two_values", "{} {}", "not valid JSON at c.json, line 1, column 4", "Extra data"),
     case("label_twice", '{"counts": {"x": 1, "x": 5}}', "key given twice at c.json: 'x'"),
     case("negative", '{"counts": {"x": -1, "y": 3}}', "c.json, label 'x': -1", "0 or more"),
-    case("null", '{"counts": {"x": null, "y": 3}}', "count of 'x' has type NoneType at c.json"),
-    case("list_count", '{"counts": {"x": [1], "y": 3}}', "count of 'x' has type list at c.json"),
-    case("truth", '{"counts": {"x": true, "y": 3}}', "count of 'x' is a truth value at c.json"),
+    case("null", '{"counts": {"x": null, "y": 3}}', "count of 'x' is of type NoneType at c.json"),
+    case("list_count", '{"counts": {"x": [1], "y": 3}}', "count of 'x' is of type list at c.json"),
+    case("truth", '{"counts": {"x": true, "y": 3}}', "count of 'x' is a boolean at c.json"),
     case("text", '{"counts": {"x": "one", "y": 3}}', "count of 'x' is not a number", "'one'"),
     case("nan", '{"counts": {"x": NaN, "y": 3}}', "not finite at c.json: 'NaN'"),
     case("infinity", '{"counts": {"x": -Infinity, "y": 3}}', "not finite at c.json: '-Infinity'"),
@@ -242,7 +242,7 @@ JSON_PRIORS = [
     case("long", f'{{"counts": {{"x": {"7" * 900}, "y": 3}}}}', "number of 900 digits at c.json"),
     case("deep", "[" * 200_000, "nested too deeply at c.json", "right file"),
     case("half_character", r'{"counts": {"\ud83d": 1}}', "half of a character at c.json", "ud83d"),
-    case("no_labels", '{"counts": {}}', "an alphabet without symbols at c.json"),
+    case("no_labels", '{"counts": {}}', "the alphabet has no symbols at c.json"),
     case("sum", '{"probabilities": {"x": 0.5, "y": 0.4}}', "do not sum to 1 at c.json: 0.9"),
     case("sum_text", '{"probabilities": {"x": "50%", "y": "x"}}', "probability of 'y'", "c.json"),
     case(
@@ -289,7 +289,7 @@ JOINTS = [
     case(
         "zero_column",
         "s,x,y\nu,0,2\nv,0,4\n",
-        "probability 0 for an input",
+        "probability 0 to an input",
         "context.csv, line 1, column 2 ('x'): 'x'",
         "--impossible ignore",
     ),
@@ -297,7 +297,7 @@ JOINTS = [
         "transposed",
         "input,u,v\nx,1,2\ny,3,4\n",
         "'x', 'y' only in channel.csv, 'u', 'v' only in context.csv",
-        "exchange rows and columns of context.csv: its rows are secrets",
+        "transpose context.csv: rows must be secrets",
     ),
     case("other_inputs", "s,x,z\nu,1,2\n", "'y' only in channel.csv, 'z' only in context.csv"),
     case("secret_twice", "s,x,y\nu,1,2\nu,1,2\n", "context.csv, lines 2 and 3: 'u'"),
@@ -400,10 +400,10 @@ ARGUMENTS = [
     (["--at-epsilon", "nan"], ["--at-epsilon is not finite: 'nan'"]),
     (["--at-epsilon", "inf"], ["--at-epsilon is not finite: 'inf'"]),
     (["--at-epsilon", "ln 0.5"], ["logarithm of a number below 1: '1/2'"]),
-    (["--check", "lip"], ["a claim without a value: 'lip'", "lip=1"]),
-    (["--check", "lip="], ["a claim without a value: 'lip='"]),
-    (["--check", ""], ["a claim without a value: ''"]),
-    (["--check", "privacy=1"], ["unknown notion: 'privacy'", "known are lip, alip"]),
+    (["--check", "lip"], ["the claim has no value: 'lip'", "lip=1"]),
+    (["--check", "lip="], ["the claim has no value: 'lip='"]),
+    (["--check", ""], ["the claim has no value: ''"]),
+    (["--check", "privacy=1"], ["unknown notion: 'privacy'", "use one of lip, alip"]),
     (["--check", "lip=1,2"], ["lip takes 1 value: 'lip=1,2'", "lip=EPSILON"]),
     (["--check", "alip=1"], ["alip takes 2 values: 'alip=1'", "alip=LOWER,UPPER"]),
     (["--check", "lip=-1"], ["negative: '-1'"]),
@@ -461,7 +461,9 @@ def test_a_picture_cannot_be_a_folder(audited: Run, run: Run) -> None:
 
 def test_no_context(run: Run) -> None:
     outcome = run("audit", "channel.csv", files={"channel.csv": "input,a\nx,1\n"})
-    assert_refused(outcome, "no context at channel.csv", "--prior, --joint or --family")
+    assert_refused(
+        outcome, "no prior for the channel at channel.csv", "--prior, --joint or --family"
+    )
 
 
 def test_radius_and_smooth_need_a_prior(run: Run) -> None:

@@ -32,15 +32,15 @@ def test_one_for_all_or_one_for_each() -> None:
     assert one_for_each([], ["a", "b"], "--secret") == [None, None]
     assert one_for_each(["s"], ["a", "b"], "--secret") == ["s", "s"]
     assert one_for_each(["s", "t"], ["a", "b"], "--secret") == ["s", "t"]
-    with pytest.raises(click.UsageError, match="2 times --secret for 3 columns"):
+    with pytest.raises(click.UsageError, match="--secret is given 2 times for 3 columns"):
         one_for_each(["s", "t"], ["a", "b", "c"], "--secret")
 
 
 def test_values_for_a_column() -> None:
     assert by_column(["a=b=0:9"], ["a=b"], "--domain") == {"a=b": "0:9"}
     for values, columns, what in (
-        (["0:9"], ["a", "b"], "which column"),
-        (["c=0:9"], ["a", "b"], "no --column"),
+        (["0:9"], ["a", "b"], "does not name its column"),
+        (["c=0:9"], ["a", "b"], "not a --column"),
         (["a=1", "a=2"], ["a"], "twice"),
     ):
         with pytest.raises(click.UsageError, match=what):
@@ -55,12 +55,12 @@ def test_outputs_are_checked_before_anything_is_read(tmp_path: Path) -> None:
     dangling.symlink_to(new)
     check_outputs({"the output": new, "the report": None}, {"TABLE": there}, force=False)
     cases: list[tuple[dict[str, Any], dict[str, Any], bool, str]] = [
-        ({"the output": there}, {"TABLE": there}, True, "would replace TABLE"),
-        ({"the output": link}, {"TABLE": there}, True, "would replace TABLE"),
+        ({"the output": there}, {"TABLE": there}, True, "would overwrite TABLE"),
+        ({"the output": link}, {"TABLE": there}, True, "would overwrite TABLE"),
         ({"the output": there}, {}, False, "already"),
         ({"the output": dangling}, {}, False, "already"),
-        ({"a": new, "b": tmp_path / "." / "new.csv"}, {}, True, "would replace a"),
-        ({"a": new, "b": dangling}, {}, True, "would replace a"),
+        ({"a": new, "b": tmp_path / "." / "new.csv"}, {}, True, "would overwrite a"),
+        ({"a": new, "b": dangling}, {}, True, "would overwrite a"),
         ({"a": tmp_path / "none" / "x.csv"}, {}, True, "no such folder"),
         ({"a": tmp_path}, {}, True, "a folder"),
     ]

@@ -166,7 +166,7 @@ def test_ranges() -> None:
         (["--epsilons", "1,x"], ["--epsilons is not a number: 'x'"]),
         (["--split", "1"], ["--split outside 0 to 1"]),
         (["--split", "half"], ["--split is not a number"]),
-        (["--split", "0.5", "--notion", "ldp"], ["--split is for alip"]),
+        (["--split", "0.5", "--notion", "ldp"], ["--split always compares alip"]),
         (["--split", "0.5", "--epsilons", "ln 3"], ["cannot be split exactly: 'ln 3'"]),
         (["--notion", "alip"], ["give --split"]),
         (["--notion", "peace"], ["'peace'"]),
@@ -177,7 +177,7 @@ def test_ranges() -> None:
         (["--utility", "joy"], ["unknown utility: 'joy'"]),
         (["--seconds", "-1"], ["--seconds is not positive"]),
         (["--csv", "no/x.csv"], ["no such folder"]),
-        (["--csv", "p.csv"], ["--csv would replace --prior"]),
+        (["--csv", "p.csv"], ["--csv would overwrite --prior"]),
         (["--plot", "x.bmp"], ["unknown kind of picture", ".png"]),
     ],
 )
@@ -188,4 +188,4 @@ def test_bad_input_is_one_line(run: Run, arguments: list[str], parts: list[str])
 
 
 def test_no_context(run: Run) -> None:
-    assert_refused(run("compare"), "give --prior, --joint, --family, --law or --profiles")
+    assert_refused(run("compare"), "give --prior, --joint, --family, --distribution or --profiles")

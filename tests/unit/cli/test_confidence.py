@@ -31,7 +31,7 @@ def test_a_design_for_every_prior_that_counts_may_come_from(run: Run, name: str)
     outcome = run(*ASKED, "--prior", name, "--confidence", "0.99", "-o", "m.json", files=FILES)
     assert outcome.code == 0
     assert outcome.out.startswith("CERTIFIED: lip(epsilon=1) for every prior within intervals on 2")
-    assert f"probability 0.99 at least, if the 100 observations of {name} were drawn" in outcome.err
+    assert f"probability at least 0.99, if the 100 observations of {name} were drawn" in outcome.err
     made = Mechanism.load("m.json")
     near = Intervals.from_counts({"no": 80, "yes": 20}, confidence="0.99")
     assert made.context == near
@@ -60,7 +60,7 @@ def test_an_audit_over_the_same_set(run: Run) -> None:
         (["--prior", "seen.csv", "--smooth", "1"], "give --confidence or --smooth, not both"),
         (["--prior", "seen.csv", "--radius", "0.1"], "give --confidence or --radius, not both"),
         (["--family", "seen.csv"], "--confidence goes with --prior"),
-        (["--prior", "people.csv", "--column", "pay"], "--confidence is for priors of labels"),
+        (["--prior", "people.csv", "--column", "pay"], "--confidence works with priors of labels"),
     ],
 )
 def test_refusals(run: Run, arguments: list[str], message: str) -> None:
@@ -71,4 +71,4 @@ def test_refusals(run: Run, arguments: list[str], message: str) -> None:
 @pytest.mark.parametrize("value", ["1", "0.01", "high", "-1"])
 def test_confidences_that_are_none(run: Run, value: str) -> None:
     outcome = run(*ASKED, "--prior", "missing.csv", "--confidence", value)
-    assert_refused(outcome, "confidence" if value != "1" else "no sample makes certain")
+    assert_refused(outcome, "confidence" if value != "1" else "a sample cannot give certainty")

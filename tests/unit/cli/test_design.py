@@ -225,8 +225,8 @@ def _without_files(outcome: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--epsilon", "1"], ["give --prior, --joint, --family, --law or --profiles"]),
-        (["--prior", "p.csv"], ["how much may leak?", "--epsilon"]),
+        (["--epsilon", "1"], ["give --prior, --joint, --family, --distribution or --profiles"]),
+        (["--prior", "p.csv"], ["no budget", "--epsilon"]),
         (["--prior", "p.csv", "--joint", "j.csv", "--epsilon", "1"], ["give only one of"]),
         (["--prior", "p.csv", "--epsilon", "inf"], ["infinite", "promises nothing", "such as 10"]),
         (["--prior", "p.csv", "--epsilon", "-1"], ["epsilon is negative: '-1'"]),
@@ -239,22 +239,28 @@ def _without_files(outcome: Outcome) -> Outcome:
             ["go with alip, not with ldp"],
         ),
         (["--prior", "p.csv", "--notion", "peace", "--epsilon", "1"], ["'peace'", "lip"]),
-        (["--prior", "p.csv", "--notion", "sibson", "--epsilon", "1"], ["no method is made"]),
+        (["--prior", "p.csv", "--notion", "sibson", "--epsilon", "1"], ["no method is designed"]),
         (["--prior", "p.csv", "--epsilon", "1", "--alpha", "2"], ["--alpha goes with"]),
         (["--prior", "p.csv", "--epsilon", "1", "--utility", "joy"], ["'joy'", "histogram"]),
         (["--prior", "p.csv", "--epsilon", "1", "--utility", "distortion"], ["needs --loss"]),
         (["--prior", "p.csv", "--epsilon", "1", "--loss", "hamming"], ["--loss goes with"]),
         (["--prior", "p.csv", "--epsilon", "1", "--method", "magic"], ["'magic'", "optimal"]),
         (["--prior", "p.csv", "--epsilon", "1", "--gap", "-1"], ["--gap is negative"]),
-        (["--prior", "p.csv", "--epsilon", "1", "--gap", "2"], ["--gap of 1 or more", "0.01 is"]),
+        (
+            ["--prior", "p.csv", "--epsilon", "1", "--gap", "2"],
+            ["--gap must be below 1", "0.01 is"],
+        ),
         (["--prior", "p.csv", "--epsilon", "1", "--gap", "x"], ["--gap is not a number"]),
         (["--prior", "p.csv", "--epsilon", "1", "--seconds", "0"], ["--seconds is not positive"]),
         (
             ["--prior", "p.csv", "--epsilon", "1", "--method", "arc", "--gap", "0.1"],
-            ["the method arc has no option of this name: 'gap'", "it takes"],
+            ["the method arc has no such option: 'gap'", "its options are"],
         ),
         (["--prior", "p.csv", "--epsilon", "1", "--option", "how"], ["write it like"]),
-        (["--prior", "p.csv", "--epsilon", "1", "--option", "haste=1"], ["'haste'", "it takes"]),
+        (
+            ["--prior", "p.csv", "--epsilon", "1", "--option", "haste=1"],
+            ["'haste'", "its options are"],
+        ),
         (["--prior", "p.csv", "--epsilon", "1", "--option", "watch=1"], ["shown by itself"]),
         (
             ["--prior", "p.csv", "--epsilon", "1", "--gap", "0.1", "--option", "gap=2"],
@@ -262,9 +268,9 @@ def _without_files(outcome: Outcome) -> Outcome:
         ),
         (["--prior", "p.csv", "--epsilon", "1", "--as-published"], ["leave it out: optimal"]),
         (["--prior", "p.csv", "--epsilon", "1", "-o", "no/m.json"], ["no such folder at no"]),
-        (["--prior", "p.csv", "--epsilon", "1", "-o", "p.csv"], ["would replace --prior"]),
+        (["--prior", "p.csv", "--epsilon", "1", "-o", "p.csv"], ["would overwrite --prior"]),
         (["--prior", "p.csv", "--epsilon", "1", "--bits", "63"], ["not in the range"]),
-        (["--joint", "j.csv", "--epsilon", "1", "--method", "arc"], ["arc", "it needs a prior"]),
+        (["--joint", "j.csv", "--epsilon", "1", "--method", "arc"], ["arc", "give a prior"]),
         (["--joint", "j.csv", "--epsilon", "1", "--utility", "mean"], ["needs numbers", "'a'"]),
         (["--prior", "q.csv", "--epsilon", "1"], ["no such file at q.csv"]),
     ],
@@ -358,7 +364,7 @@ def test_a_formula_has_nothing_to_explain(run: Run) -> None:
     asked = ("design", "--prior", "p.csv", "--epsilon", "1", "--explain", "--method")
     outcome = run(*asked, "safe-response", files={"p.csv": PRIOR})
     assert outcome.code == 2
-    assert "--explain is for methods that search" in outcome.err
+    assert "--explain works only with methods that search" in outcome.err
 
 
 def test_a_way_that_does_not_fit_is_refused_with_those_that_do(run: Run) -> None:

@@ -30,7 +30,7 @@ def test_published_formulas_are_marked(run: Run) -> None:
     for key, entry in DESIGNS.items():
         (line,) = [line for line in lines if line.startswith(f"{key} ")]
         assert (line.split()[1] == "*") is not entry.keeps
-    assert lines[-1].startswith("* a published formula")
+    assert lines[-1].startswith("* published formula")
 
 
 def test_json(run: Run) -> None:
@@ -65,4 +65,4 @@ def test_an_unknown_method(run: Run) -> None:
     outcome = run("designs", "magic")
     assert (outcome.code, outcome.out) == (2, "")
     (line,) = outcome.err.splitlines()
-    assert line.startswith("liftlock: unknown method: 'magic'; known are optimal")
+    assert line.startswith("liftlock: unknown method: 'magic'; use one of optimal")

@@ -79,10 +79,10 @@ def test_a_wrong_prior_is_shouted(files: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["reports.csv"], "which column"),
+        (["reports.csv"], "no column of reports"),
         (["reports.csv", "--column", "nothing"], "no such column"),
-        (["reports.csv", "--column", "id"], "a report that is no output of the mechanism"),
-        (["reports.csv", "reports.csv", "--column", "answer"], "named twice"),
+        (["reports.csv", "--column", "id"], "the report is not an output of the mechanism"),
+        (["reports.csv", "reports.csv", "--column", "answer"], "given twice"),
         (["empty.csv", "--column", "answer"], "no rows at"),
         (["reports.csv", "--column", "answer", "--weights", "answer"], "not a number"),
         (["reports.csv", "--column", "answer", "--value", "measles"], "unknown label"),
@@ -90,7 +90,7 @@ def test_a_wrong_prior_is_shouted(files: Path, capsys: pytest.CaptureFixture[str
         (["reports.csv", "--column", "answer", "--level", "2"], "level"),
         (["reports.csv", "--column", "answer", "--seed", "x"], "--seed"),
         (["foreign.json"], "another mechanism"),
-        (["reports.csv", "--column", "answer", "-o", "made.json"], "would replace"),
+        (["reports.csv", "--column", "answer", "-o", "made.json"], "would overwrite"),
         (["reports.csv", "--column", "answer", "--plot", "made.csv"], "unknown kind of picture"),
     ],
 )
@@ -130,7 +130,7 @@ def test_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--n", "10", "--epsilon", "1", "--margin", "0"], "margin is not positive"),
         (["--n", "10", "--epsilon", "1", "--value", "measles"], "unknown label"),
         (["--n", "10", "--epsilon", "1", "--of", "mean"], "needs numbers"),
-        (["--n", "10", "--epsilon", "1", "--of", "survey"], "a survey of what"),
+        (["--n", "10", "--epsilon", "1", "--of", "survey"], "no value to count"),
         (["--n", "10", "--epsilon", "1", "--level", "1"], "the level is not between 0 and 1"),
     ],
 )
@@ -280,22 +280,22 @@ def test_what_protect_wrote_for_users_with_priors(
         (["--column", "ill", "--local-priors", "p_"], "no such column"),
         (
             ["--column", "ill", "--local-priors", "p_", "--priors-from", "short.csv"],
-            "rows of priors for other reports",
+            "rows of priors do not match the reports",
         ),
         (
             ["--column", "ill", "--local-priors", "p_", "--priors-from", "long.csv"],
-            "rows of priors for other reports",
+            "rows of priors do not match the reports",
         ),
         (
             ["--column", "ill", "--local-priors", "p_", "--priors-from", "wrong.csv"],
-            "no prior",
+            "not a prior",
         ),
         (
             [
                 *("--column", "ill", "--local-priors", "p_", "--priors-from", "table.csv"),
                 *("--prior", "one.csv"),
             ],
-            "one prior for users who have one each",
+            "one prior is given, but the mechanism uses per-user priors",
         ),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_release_is_recorded(run: Run, made: Mechanism) -> None:
     assert (entry.cohort, entry.about, entry.guarantee) == ("staff", "x", "lip(1)")
     assert entry.channel == made.certificate.channel
     notes = json.loads(done.out)["notes"]
-    assert any("release 1 recorded in l.json: it counts now" in note for note in notes)
+    assert any("release 1 recorded in l.json: it counts even if" in note for note in notes)
 
 
 def test_people_are_recorded_by_their_ids(run: Run, made: Mechanism) -> None:
@@ -139,13 +139,13 @@ def test_an_interrupted_release_is_not_recorded(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--ledger", "l.json"), "one of --who and --id"),
-        (("--ledger", "l.json", "--who", "a", "--id", "who"), "one of --who and --id"),
+        (("--ledger", "l.json"), "give --who or --id"),
+        (("--ledger", "l.json", "--who", "a", "--id", "who"), "give --who or --id"),
         (("--who", "a"), "--who goes with --ledger"),
         (("--limit", "lip=2"), "--limit goes with --ledger"),
         (("--ledger", "l.json", "--id", "nobody"), "no such column"),
-        (("--ledger", "t.csv", "--who", "a"), "the ledger would replace TABLE"),
-        (("--ledger", "safe.csv", "--who", "a"), "the output would replace --ledger"),
+        (("--ledger", "t.csv", "--who", "a"), "the ledger would overwrite TABLE"),
+        (("--ledger", "safe.csv", "--who", "a"), "the output would overwrite --ledger"),
         (("--ledger", "l.json", "--id", "empty"), "line 3"),
     ],
 )
@@ -163,7 +163,7 @@ def test_protected_columns_are_recorded_each_for_itself(run: Run) -> None:
     assert [entry.about for entry in Ledger.load("l.json").entries] == ["job", "sex"]
     assert "release 1, 2 recorded in l.json" in done.err + done.out
     assert_refused(
-        run(*PROTECT, *columns, "--about", "both", "--force"), "--about is for one column"
+        run(*PROTECT, *columns, "--about", "both", "--force"), "--about takes one column"
     )
     assert len(Ledger.load("l.json")) == 2
 

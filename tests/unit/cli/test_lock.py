@@ -53,8 +53,8 @@ def test_bits(run: Run) -> None:
     [
         (["-o", "nowhere/m.json"], "no such folder at nowhere"),
         (["-o", "."], "a folder, not a file at ."),
-        (["-o", "c.csv"], "the output would replace MATRIX at c.csv"),
-        (["-o", "./p.csv"], "the output would replace --prior at p.csv"),
+        (["-o", "c.csv"], "the output would overwrite MATRIX at c.csv"),
+        (["-o", "./p.csv"], "the output would overwrite --prior at p.csv"),
     ],
 )
 def test_outputs_that_cannot_be(
@@ -85,4 +85,4 @@ def test_the_context_of_a_mechanism_is_kept(run: Run) -> None:
 def test_no_context(run: Run) -> None:
     outcome = run("lock", "c.csv", "--guarantee", "lip=1", "-o", "m.json", files=FILES)
     assert outcome.code == 2
-    assert "no context at c.csv" in outcome.err
+    assert "no prior for the channel at c.csv" in outcome.err

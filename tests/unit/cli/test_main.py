@@ -182,7 +182,7 @@ def test_an_unforeseen_error_is_one_line_and_nothing_is_written(
     )
     assert (outcome.code, outcome.out, outcome.made) == (2, "", frozenset())
     (line,) = outcome.err.splitlines()
-    assert line.startswith(f"liftlock: a mistake in liftlock itself, {kind.__name__}: something in")
+    assert line.startswith(f"liftlock: internal error, {kind.__name__}: something in")
     assert "report it with the command" in line
     assert len(line) < 500
 
@@ -210,4 +210,4 @@ def test_the_traceback_is_there_for_who_asks(run: Run, monkeypatch: pytest.Monke
     outcome = run("audit", "c.csv", "--prior", "p.csv", files=files)
     assert outcome.code == 2
     assert outcome.err.startswith("Traceback (most recent call last)")
-    assert "liftlock: a mistake in liftlock itself, ArithmeticError: odd" in outcome.err
+    assert "liftlock: internal error, ArithmeticError: odd" in outcome.err

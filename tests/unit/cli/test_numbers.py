@@ -33,7 +33,7 @@ ASKED = (
     "--epsilon",
     "1",
 )
-FAST = ("--grid", "8", "--method", "sampling")
+FAST = ("--bins", "8", "--method", "sampling")
 
 
 def design(run: Run, *more: str, files: dict[str, Any] | None = None) -> Outcome:
@@ -44,7 +44,7 @@ def design(run: Run, *more: str, files: dict[str, Any] | None = None) -> Outcome
 
 
 def test_from_a_table_to_released_numbers(run: Run) -> None:
-    outcome = design(run, "--grid", "8", "-o", "m.json")
+    outcome = design(run, "--bins", "8", "-o", "m.json")
     assert outcome.code == 0
     assert outcome.made == {"m.json"}
     assert "CERTIFIED: lip(epsilon=1) for a prior on 8 cells of [0, 100]" in outcome.out
@@ -53,10 +53,10 @@ def test_from_a_table_to_released_numbers(run: Run) -> None:
     )  # what numbers are for, unless told otherwise
     assert "a released number is off by" in outcome.out
     assert "released  how often" in outcome.out
-    assert "of the prior 7.14 % above the domain counts as its nearer end" in outcome.out
+    assert "of the prior, 7.14 % above the domain is clamped to its ends" in outcome.out
     assert outcome.err == (
-        "note: 1 of 14 values lie outside the domain and count as its nearer end\n"
-        "note: written to m.json\n"
+        "note: 1 of 14 values lie outside the domain and were clamped to it\nnote: written to "
+        "m.json\n"
     )
     made = Mechanism.load("m.json")
     assert isinstance(made.context, GridPrior)
@@ -82,7 +82,7 @@ def test_the_same_mechanism_in_python(run: Run) -> None:
 
 
 def test_what_is_printed_is_what_the_mechanism_does(run: Run) -> None:
-    outcome = design(run, "--grid", "8", "--json", "-o", "m.json")
+    outcome = design(run, "--bins", "8", "--json", "-o", "m.json")
     data = json.loads(outcome.out)["numbers"]
     made = Mechanism.load("m.json")
     found = made.accuracy()
@@ -106,13 +106,22 @@ def test_other_mechanisms_have_no_numbers(run: Run) -> None:
 
 
 def test_a_law_instead_of_a_file(run: Run) -> None:
-    asked = ("design", "--law", "normal(50, 10)", "--domain", "20:80", "--epsilon", "1", *FAST)
+    asked = (
+        "design",
+        "--distribution",
+        "normal(50, 10)",
+        "--domain",
+        "20:80",
+        "--epsilon",
+        "1",
+        *FAST,
+    )
     outcome = run(*asked)
     assert outcome.code == 0
-    assert "8 cells of equal mass on [20, 80]" in outcome.out
+    assert "8 bins of equal probability on [20, 80]" in outcome.out
     assert "0.135 % below and 0.135 % above the domain" in outcome.out
     wide = run(*asked, "--spacing", "width")
-    assert "8 cells of equal width on [20, 80], 7.5 to 7.5 wide" in wide.out
+    assert "8 bins of equal width on [20, 80], 7.5 to 7.5 wide" in wide.out
 
 
 @pytest.mark.parametrize(
@@ -130,20 +139,29 @@ def test_without_a_domain_the_data_show_theirs(run: Run) -> None:
 
 
 def test_the_usual_grid(run: Run) -> None:
-    asked = ("design", "--law", "normal(0, 1)", "--epsilon", "1", "--method", "sampling", "--json")
+    asked = (
+        "design",
+        "--distribution",
+        "normal(0, 1)",
+        "--epsilon",
+        "1",
+        "--method",
+        "sampling",
+        "--json",
+    )
     assert json.loads(run(*asked).out)["inputs"] == 512
 
 
 def test_few_outputs_are_listed_and_many_are_not(run: Run) -> None:
-    few = design(run, "--grid", "8").out
+    few = design(run, "--bins", "8").out
     assert "different numbers are released" not in few
-    many = design(run, "--grid", "14", "--method", "sampling").out
+    many = design(run, "--bins", "14", "--method", "sampling").out
     assert "13 different numbers are released, from " in many
     assert "how often" not in many
 
 
 def test_the_yardstick_of_numbers_ignores_the_prior(run: Run) -> None:
-    out = design(run, "--grid", "8").out.partition("compared with")[2]
+    out = design(run, "--bins", "8").out.partition("compared with")[2]
     names = [line.split("  ")[0] for line in out.splitlines()[1:] if line]
     assert names == [
         "this mechanism (optimal)",
@@ -226,25 +244,25 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({}, ["--domain", "5"], ["not a domain: '5'; write it like 0:300000"]),
         ({}, ["--domain", "0:inf"], ["not two finite numbers"]),
         ({}, ["--domain", "100:200"], ["the domain holds only 7.14 % of 14 values"]),
-        ({}, ["--grid", "1"], ["a grid of 1 cell; give 2 to 4096 cells"]),
-        ({}, ["--grid", "5000"], ["a grid of 5000 cells; give 2 to 4096"]),
-        ({}, ["--grid", "many"], ["'--grid'"]),
+        ({}, ["--bins", "1"], ["out of range: 1; give 2 to 4096 bins"]),
+        ({}, ["--bins", "5000"], ["out of range: 5000; give 2 to 4096"]),
+        ({}, ["--bins", "many"], ["'--bins'"]),
         ({}, ["--spacing", "even"], ["'--spacing'"]),
         ({}, ["--fit", "cauchy"], ["'--fit'"]),
-        ({}, ["--fit", "beta"], ["1 of 14 values do not lie strictly inside the domain"]),
+        ({}, ["--fit", "beta"], ["1 of 14 values lie outside the open domain"]),
         ({}, ["--missing", "guess"], ["'--missing'"]),
-        ({}, ["--radius", "0.1"], ["--radius is for priors of labels, not of numbers"]),
-        ({}, ["--smooth", "1"], ["--smooth is for priors of labels"]),
-        ({}, ["--law", "normal(0, 1)"], ["give --column or --law, not both"]),
+        ({}, ["--radius", "0.1"], ["--radius works with priors of labels, not of numbers"]),
+        ({}, ["--smooth", "1"], ["--smooth works with priors of labels"]),
+        ({}, ["--distribution", "normal(0, 1)"], ["give --column or --distribution, not both"]),
         ({}, ["--joint", "prior.csv"], ["give only one of --prior and --joint"]),
         ({}, ["--plot", "m.bmp"], ["unknown kind of picture"]),
-        ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would replace the output"]),
-        ({}, ["-o", "staff.csv"], ["would replace --prior"]),
+        ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would overwrite the output"]),
+        ({}, ["-o", "staff.csv"], ["would overwrite --prior"]),
         ({}, ["--delta", "0.1", "--method", "arc"], ["the notion lip_ediv"]),
-        ({}, ["--delta", "0.1", "--method", "optimal"], ["made for lip", "leave out --method"]),
+        ({}, ["--delta", "0.1", "--method", "optimal"], ["use lip", "leave out --method"]),
         (
             {},
-            ["--grid", "8", "--method", "oue", "--plot", "p.png", "-o", "m.json"],
+            ["--bins", "8", "--method", "oue", "--plot", "p.png", "-o", "m.json"],
             ["releases sets: 'oue'", "leave out --plot"],
         ),
         ({}, ["--delta", "2"], ["delta"]),
@@ -269,27 +287,42 @@ def test_bad_input_is_one_line(
         (["--family", "prior.csv", "--column", "x"], ["not with --family"]),
         (["--column", "x"], ["--column needs --prior"]),
         (["--prior", "prior.csv", "--domain", "0:1"], ["--domain goes with numbers"]),
-        (["--prior", "prior.csv", "--grid", "8"], ["--grid goes with numbers"]),
+        (["--prior", "prior.csv", "--bins", "8"], ["--bins goes with numbers"]),
         (["--prior", "prior.csv", "--fit", "normal"], ["--fit goes with numbers"]),
         (
-            ["--prior", "p.json", "--grid", "8"],
-            ["already cut into cells", "--grid to liftlock fit"],
+            ["--prior", "p.json", "--bins", "8"],
+            ["already discretised", "--bins to liftlock fit"],
         ),
-        (["--prior", "p.json", "--domain", "0:9"], ["already cut into cells"]),
-        (["--prior", "staff.csv"], ["header is not label,count", "name the column", "--column"]),
-        (["--law", "normal(1e200, 1e199)"], ["too large", "another unit"]),
-        (["--law", "normal(0, 1e-200)", "--domain", "0:1"], ["too near each other"]),
-        (["--law", "lognormal(-800, 1)"], ["too near each other"]),
-        (["--prior", "prior.csv", "--plot", "p.png"], ["--plot is for numbers"]),
-        (["--prior", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --prior"]),
-        (["--joint", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --joint"]),
-        (["--law", "normal(0, 1)", "--fit", "normal"], ["--fit goes with --column"]),
-        (["--law", "normal(0, 1)", "--missing", "drop"], ["--missing goes with --column"]),
-        (["--law", "normal"], ["not a law: 'normal'; write one of normal(MEAN, SD)"]),
-        (["--law", "cauchy(0, 1)"], ["unknown law: 'cauchy'"]),
-        (["--law", "normal(0, -1)"], ["normal: sd is not positive: -1.0"]),
-        (["--law", "normal(0)"], ["wrong parameters of a law"]),
-        (["--law", "normal(0, 1)", "--domain", "5:9"], ["the domain holds only 2.87e-05 %"]),
+        (["--prior", "p.json", "--domain", "0:9"], ["already discretised"]),
+        (
+            ["--prior", "staff.csv"],
+            ["header is not label,count", "name the numeric column", "--column"],
+        ),
+        (["--distribution", "normal(1e200, 1e199)"], ["too large", "another unit"]),
+        (["--distribution", "normal(0, 1e-200)", "--domain", "0:1"], ["too large, or too close"]),
+        (["--distribution", "lognormal(-800, 1)"], ["too large, or too close"]),
+        (["--prior", "prior.csv", "--plot", "p.png"], ["--plot draws mechanisms for numbers"]),
+        (
+            ["--prior", "prior.csv", "--distribution", "normal(0, 1)"],
+            ["--distribution replaces --prior"],
+        ),
+        (
+            ["--joint", "prior.csv", "--distribution", "normal(0, 1)"],
+            ["--distribution replaces --joint"],
+        ),
+        (["--distribution", "normal(0, 1)", "--fit", "normal"], ["--fit goes with --column"]),
+        (["--distribution", "normal(0, 1)", "--missing", "drop"], ["--missing goes with --column"]),
+        (
+            ["--distribution", "normal"],
+            ["not a distribution: 'normal'; write one of normal(MEAN, SD)"],
+        ),
+        (["--distribution", "cauchy(0, 1)"], ["unknown distribution: 'cauchy'"]),
+        (["--distribution", "normal(0, -1)"], ["normal: sd is not positive: -1.0"]),
+        (["--distribution", "normal(0)"], ["wrong parameters of a distribution"]),
+        (
+            ["--distribution", "normal(0, 1)", "--domain", "5:9"],
+            ["the domain holds only 2.87e-05 %"],
+        ),
     ],
 )
 def test_what_does_not_go_together(run: Run, arguments: list[str], parts: list[str]) -> None:
@@ -310,14 +343,14 @@ def test_what_does_not_go_together(run: Run, arguments: list[str], parts: list[s
     ],
 )
 def test_deltas(run: Run, more: list[str], guarantee: str) -> None:
-    outcome = design(run, "--grid", "6", *more, "-o", "m.json")
+    outcome = design(run, "--bins", "6", *more, "-o", "m.json")
     assert outcome.code == 0, outcome.err
     assert f"CERTIFIED: {guarantee}" in outcome.out
     assert Mechanism.load("m.json").certificate.guarantee == guarantee
 
 
 def test_without_a_method_the_best_is_taken(run: Run) -> None:
-    best = json.loads(design(run, "--grid", "6", "--delta", "0.05", "--json").out)
+    best = json.loads(design(run, "--bins", "6", "--delta", "0.05", "--json").out)
     assert best["method"] in DESIGNS
     tried = [
         key
@@ -326,10 +359,10 @@ def test_without_a_method_the_best_is_taken(run: Run) -> None:
     ]
     worth = []
     for key in tried:
-        one = design(run, "--grid", "6", "--delta", "0.05", "--json", "--method", key)
+        one = design(run, "--bins", "6", "--delta", "0.05", "--json", "--method", key)
         if one.code == 0:
             worth.append(json.loads(one.out)["objective"])
-    worth.append(json.loads(design(run, "--grid", "6", "--json").out)["objective"])
+    worth.append(json.loads(design(run, "--bins", "6", "--json").out)["objective"])
     assert best["objective"] == pytest.approx(min(worth), rel=1e-9)
     assert any("the best of" in remark for remark in best["remarks"]) == (len(worth) > 1)
 
@@ -365,17 +398,17 @@ def test_deltas_that_do_not_fit(run: Run, more: list[str], part: str) -> None:
 
 def test_fit_prints_writes_and_draws(run: Run) -> None:
     asked = ("fit", "staff.csv", "--column", "wage", "--domain", "0:100")
-    outcome = run(*asked, "--law", "normal", "--grid", "16", "-o", "p.json", files=FILES)
+    outcome = run(*asked, "--distribution", "normal", "--bins", "16", "-o", "p.json", files=FILES)
     assert outcome.code == 0
     assert outcome.made == {"p.json"}
     assert outcome.out.startswith("normal(54.7857, 23.87), fitted to 14 values (largest distance")
     assert "BIC" in outcome.out
-    assert "16 cells of equal mass on [0, 100]" in outcome.out
-    assert "% above the domain counts as its nearer end" in outcome.out
+    assert "16 bins of equal probability on [0, 100]" in outcome.out
+    assert "% above the domain is clamped to its ends" in outcome.out
     assert "note: 1 of 14 values lie outside the domain" in outcome.err
     made = run("design", "--prior", "p.json", "--epsilon", "1", "--method", "sampling")
     assert "CERTIFIED: lip(epsilon=1) for a prior on 16 cells of [0, 100]" in made.out
-    drawn = run(*asked, "--law", "histogram", "--plot", "fit.svg", "--json")
+    drawn = run(*asked, "--distribution", "histogram", "--plot", "fit.svg", "--json")
     assert "fit.svg" in drawn.made
     data = json.loads(drawn.out)
     assert data["law"] == "histogram"
@@ -387,7 +420,7 @@ def test_fit_of_a_mixture(run: Run) -> None:
     wages = [*range(20, 40), *range(120, 140)]
     files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
     outcome = run("fit", "t.csv", "--column", "wage", "--domain", "0:200", files=files)
-    assert "a mixture of 2 normal laws" in outcome.out
+    assert "a mixture of 2 normal distributions" in outcome.out
     assert "least" in outcome.out
     assert "0.5000   29.5" in outcome.out
     assert "less than 0.0001 % below" in outcome.out
@@ -398,10 +431,12 @@ def test_fit_of_a_mixture(run: Run) -> None:
 def test_a_bad_fit_is_said(run: Run) -> None:
     wages = [*range(20, 40), *range(520, 540)]
     files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
-    outcome = run("fit", "t.csv", "--column", "wage", "--law", "normal", files=files)
+    outcome = run("fit", "t.csv", "--column", "wage", "--distribution", "normal", files=files)
     assert "far from the data: under this prior a mechanism may leak more" in outcome.out
     assert "far from" not in outcome.err
-    data = json.loads(run("fit", "t.csv", "--column", "wage", "--law", "normal", "--json").out)
+    data = json.loads(
+        run("fit", "t.csv", "--column", "wage", "--distribution", "normal", "--json").out
+    )
     assert any("is far from the data" in text for text in data["notes"])
 
 
@@ -410,7 +445,7 @@ def test_a_bad_fit_is_said_wherever_it_is_a_context(run: Run) -> None:
     files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
     numbers = ("--prior", "t.csv", "--column", "wage")
     bad = (*numbers, "--fit", "normal")
-    cut = ("--domain", "0:600", "--grid", "8")
+    cut = ("--domain", "0:600", "--bins", "8")
     said = "is far from the data (largest distance 0.3"
     made = run("design", *bad, *cut, "--epsilon", "1", *FAST[2:], "-o", "m.json", files=files)
     assert made.code == 0
@@ -424,10 +459,10 @@ def test_a_bad_fit_is_said_wherever_it_is_a_context(run: Run) -> None:
     ("more", "part"),
     [
         (["--column", "pay"], "it has name, wage, team"),
-        (["--column", "wage", "--law", "normal", "--components", "2"], "only a mixture"),
-        (["--column", "wage", "--grid", "1"], "a grid of 1 cell"),
+        (["--column", "wage", "--distribution", "normal", "--components", "2"], "only a mixture"),
+        (["--column", "wage", "--bins", "1"], "out of range: 1;"),
         (["--column", "wage", "--domain", "3:1"], "not above the lower"),
-        (["--column", "wage", "-o", "staff.csv"], "would replace TABLE"),
+        (["--column", "wage", "-o", "staff.csv"], "would overwrite TABLE"),
         (["--column", "wage", "--plot", "x.bmp"], "unknown kind of picture"),
         (["--column", "wage", "--components", "99"], "99 components for 13 different values"),
         ([], "--column"),
@@ -438,17 +473,27 @@ def test_fits_that_are_refused(run: Run, more: list[str], part: str) -> None:
 
 
 def test_a_stored_grid_is_a_prior(run: Run) -> None:
-    run("fit", "staff.csv", "--column", "wage", "--law", "sample", "-o", "p.json", files=FILES)
+    run(
+        "fit",
+        "staff.csv",
+        "--column",
+        "wage",
+        "--distribution",
+        "sample",
+        "-o",
+        "p.json",
+        files=FILES,
+    )
     found = ll.read_prior("p.json")
     assert isinstance(found, GridPrior)
     assert found.total == len(WAGES)
     for option in ("--radius", "--smooth"):
         outcome = run("design", "--prior", "p.json", "--epsilon", "1", option, "0.1")
-        assert_refused(outcome, f"{option} is for priors of labels, not of numbers at p.json")
+        assert_refused(outcome, f"{option} works with priors of labels, not of numbers at p.json")
 
 
 def test_compare_numbers(run: Run) -> None:
-    asked = ("compare", *ASKED[1:7], "--grid", "6", "--epsilons", "1,2", "--methods", "sampling")
+    asked = ("compare", *ASKED[1:7], "--bins", "6", "--epsilons", "1,2", "--methods", "sampling")
     outcome = run(*asked, "--json", files=FILES)
     data = json.loads(outcome.out)
     assert data["utility"] == "mean"
@@ -475,9 +520,9 @@ def test_an_audit_under_another_prior(run: Run) -> None:
     assert data["measures"]["lip"] > 1
     same = run("audit", "m.json", "--prior", "staff.csv", "--column", "wage", "--check", "lip=1")
     assert same.code == 0
-    refused = run("audit", "m.json", "--law", "normal(50, 9)", "--domain", "0:100")
-    assert_refused(refused, "the mechanism brings its own cells: --domain cannot change them")
-    law = run("audit", "m.json", "--law", "normal(50, 20)", "--json")
+    refused = run("audit", "m.json", "--distribution", "normal(50, 9)", "--domain", "0:100")
+    assert_refused(refused, "--domain cannot change the bins of a stored mechanism")
+    law = run("audit", "m.json", "--distribution", "normal(50, 20)", "--json")
     assert law.code == 0
     assert math.isfinite(json.loads(law.out)["measures"]["lip"])
 

@@ -40,14 +40,14 @@ def test_a_ledger_is_never_replaced(run: Run, arguments: list[str], name: str) -
     content = Path("kept").read_text()
     where = next(part for part in arguments if part.startswith("kept"))
     outcome = run(*arguments, files=FILES | MORE | {where: content})
-    assert_refused(outcome, f"{name} would replace a ledger of releases at {where}")
+    assert_refused(outcome, f"{name} would overwrite a ledger of releases at {where}")
     assert Path(where).read_text() == content
 
 
 def test_examples_replace_no_ledger_either(run: Run) -> None:
     Path("edges.csv").write_text('{"format": "liftlock.profile-ledger", "version": 1}')
     outcome = run("profiles", "example", "couplet", "-o", ".", "--force")
-    assert_refused(outcome, "would replace a ledger of observations at edges.csv")
+    assert_refused(outcome, "would overwrite a ledger of observations at edges.csv")
 
 
 def test_other_files_are_replaced(run: Run) -> None:
@@ -59,12 +59,12 @@ def test_other_files_are_replaced(run: Run) -> None:
 def test_two_results_in_one_file(run: Run) -> None:
     both = ("--plot", "a.png", "--plot-curve", "a.png")
     outcome = run("audit", "m.csv", *PRIOR, *both, files=FILES | MORE)
-    assert_refused(outcome, "--plot-curve would replace --plot at a.png")
+    assert_refused(outcome, "--plot-curve would overwrite --plot at a.png")
     both = ("--csv", "a.png", "--plot", "a.png")
-    assert_refused(run(*CURVE, *both), "--plot would replace --csv at a.png")
+    assert_refused(run(*CURVE, *both), "--plot would overwrite --csv at a.png")
 
 
 def test_a_picture_does_not_replace_its_channel(run: Run) -> None:
     files = FILES | {"m.png": UNIFORM}
     outcome = run("audit", "m.png", *GRAPH, "--plot", "m.png", files=files)
-    assert_refused(outcome, "--plot would replace CHANNEL at m.png")
+    assert_refused(outcome, "--plot would overwrite CHANNEL at m.png")

@@ -121,7 +121,7 @@ def test_draws_from_the_prior_are_believed_only_if_they_look_like_it(run: Run) -
         (["--claim", "lip"], "lip takes 1 value: 'lip'; write lip=EPSILON"),
         (["--claim", "alip=1"], "alip takes 2 values: 'alip=1'; write alip=LOWER,UPPER"),
         (["--claim", "alip=1,"], "alip takes 2 values"),
-        (["--claim", "chi2=1"], "unknown claim: 'chi2=1'; known are lip, alip"),
+        (["--claim", "chi2=1"], "unknown claim: 'chi2=1'; use one of lip, alip"),
         (["--claim", "ldp=-1"], "ldp is negative: '-1'"),
         (["--claim", "ldp=nan"], "ldp is not finite: 'nan'"),
         (["--claim", "ldp=1", "--claim", "ldp=2"], "ldp claimed twice: 'ldp=2'"),
@@ -149,7 +149,7 @@ def test_bad_arguments(run: Run, arguments: list[str], message: str) -> None:
         ("answer,report\nyes,\n", "output is missing at pairs.csv, line 2, column 2 ('report')"),
         (
             "answer,report\nyes,no\n\nmaybe,no\n",
-            "the prior does not know at pairs.csv, line 4, column 1 ('answer'): 'maybe'; add it",
+            "not in the prior at pairs.csv, line 4, column 1 ('answer'): 'maybe'; add it",
         ),
         ("{}", "JSON is not a table with columns at pairs.csv"),
     ],

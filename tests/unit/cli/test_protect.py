@@ -88,7 +88,7 @@ def test_one_command_from_csv_to_csv(run: Run) -> None:
     assert done.made == {"safe.csv", "safe.mechanism.json"}
     assert "CERTIFIED: alip(lower=1.3, upper=0.2)" in done.out
     assert '400 rows: "occupation" replaced, "relationship" left out' in done.out
-    assert "missing values of 'occupation' are a category" in done.err
+    assert "missing values of 'occupation' are a separate category" in done.err
     made = Mechanism.load("safe.mechanism.json")
     check_promise(made, joint_of(PEOPLE, "relationship", "occupation"), 1.3, 0.2)
     assert made.encoding is not None
@@ -175,10 +175,10 @@ def test_counts_are_read_by_nobody_who_may_not_read_the_table(run: Run) -> None:
 def test_files_are_replaced_only_by_force(run: Run) -> None:
     assert run(*ASK, "-o", "safe.csv", files=FILES).code == 0
     first = Path("safe.csv").read_bytes()
-    assert_refused(run(*ASK, "-o", "safe.csv"), "a file is there already", "--force")
+    assert_refused(run(*ASK, "-o", "safe.csv"), "the file exists already", "--force")
     assert Path("safe.csv").read_bytes() == first
     Path("safe.csv").unlink()
-    assert_refused(run(*ASK, "-o", "safe.csv"), "safe.mechanism.json", "a file is there already")
+    assert_refused(run(*ASK, "-o", "safe.csv"), "safe.mechanism.json", "the file exists already")
     done = run(*ASK, "-o", "safe.csv", "--force")
     assert done.code == 0
     done = run(*ASK, "-o", "safe.csv", "--force")
@@ -231,19 +231,19 @@ def test_columns_are_paired_with_secrets_in_order(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("--secret", "age", "--secret", "pay", "--secret", "town"), ("3 times --secret",)),
+        (("--secret", "age", "--secret", "pay", "--secret", "town"), ("is given 3 times",)),
         (("--column", "occupation"), ("protected twice",)),
-        (("--budget", "nobody", "lip=1"), ("'nobody'", "no --column")),
+        (("--budget", "nobody", "lip=1"), ("'nobody'", "not a --column")),
         (("--budget", "occupation", "lip=1", "--budget", "occupation", "lip=2"), ("twice",)),
         (("--budget", "occupation", "lip"), ("lip",)),
-        (("--mechanism", "a.json", "--mechanism", "b.json"), ("2 times --mechanism",)),
-        (("--mechanism", "safe.csv"), ("would replace the output",)),
+        (("--mechanism", "a.json", "--mechanism", "b.json"), ("--mechanism is given 2 times",)),
+        (("--mechanism", "safe.csv"), ("would overwrite the output",)),
         (("--prior", "people.csv", "--prior", "people.csv"), ("--prior",)),
-        (("--joint", "people.csv"), ("--joint", "have no secret: give --prior")),
-        (("--numbers", "pay"), ("--numbers pay", "no --column")),
-        (("--domain", "pay=0:9"), ("no --column",)),
-        (("--drop", "occupation"), ("protected column is left out",)),
-        (("--drop", "town", "--keep", "town"), ("both kept and left out",)),
+        (("--joint", "people.csv"), ("--joint", "with no secret: give --prior")),
+        (("--numbers", "pay"), ("--numbers names pay", "not a --column")),
+        (("--domain", "pay=0:9"), ("not a --column",)),
+        (("--drop", "occupation"), ("protected column is dropped",)),
+        (("--drop", "town", "--keep", "town"), ("both kept and dropped",)),
         (("--seconds", "0"), ("--seconds",)),
         (("--seconds", "soon"), ("--seconds",)),
         (("--method", "magic"), ("magic",)),
@@ -282,10 +282,10 @@ def test_values_that_a_public_joint_does_not_know_are_refused_at_their_line(run:
     lines[7] = "Ulm,pilot,wife,30.00,20\r\n"
     files = {"people.csv": "".join(lines), "joint.csv": JOINT}
     refused = run(*ASK, *PUBLIC, "-o", "safe.csv", files=files)
-    assert_refused(refused, "does not know", "line 8", "'pilot'", "--unseen map")
+    assert_refused(refused, "not an input", "line 8", "'pilot'", "--unseen map")
     mapped = run(*ASK, *PUBLIC, "-o", "safe.csv", "--unseen", "map")
     assert mapped.code == 0, mapped
-    assert "unseen become 'nurse'" in mapped.err or "unseen become 'clerk'" in mapped.err
+    assert "mapped to 'nurse'" in mapped.err or "mapped to 'clerk'" in mapped.err
     lines[7] = "Ulm,,wife,30.00,20\r\n"
     files = {"people.csv": "".join(lines)}
     refused = run(*ASK, *PUBLIC, "-o", "other.csv", files=files)
@@ -320,7 +320,7 @@ def test_a_public_prior(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--rare", "3"), ("--smooth", "1"), ("--numbers", "occupation"), ("--cells", "4")]
+    "arguments", [("--rare", "3"), ("--smooth", "1"), ("--numbers", "occupation"), ("--bins", "4")]
 )
 def test_rules_for_counting_are_refused_where_nothing_is_counted(
     run: Run, arguments: tuple[str, ...]
@@ -382,7 +382,9 @@ def test_columns_that_stay(run: Run) -> None:
     secret = ("--secret", "relationship", "-o", "safe.csv")
     files = {"people.csv": csv_of(rows)}
     refused = run(*ASK, *secret, files=files)
-    assert_refused(refused, "'code' tells the secret 'relationship'", "--drop code", "--keep code")
+    assert_refused(
+        refused, "'code' determines the secret 'relationship'", "--drop code", "--keep code"
+    )
     done = run(*ASK, *secret, "--drop", "code")
     assert done.code == 0, done
     assert "a column that stays tells more" in done.out or "columns that stay tell more" in done.out
@@ -391,7 +393,7 @@ def test_columns_that_stay(run: Run) -> None:
     kept = run(*ASK, *secret, "--keep", "code", "--keep", "relationship", "--force")
     assert kept.code == 0, kept
     assert {"code", "relationship"} <= set(read("safe.csv")[0])
-    assert "'code' is kept because you insisted" in kept.err
+    assert "'code' is kept by --keep" in kept.err
 
 
 # --- numbers and priors of each row's own -------------------------------------------------------
@@ -399,7 +401,7 @@ def test_columns_that_stay(run: Run) -> None:
 
 def test_numbers_without_a_secret(run: Run) -> None:
     done = run(
-        "protect", "people.csv", "--column", "pay", "--domain", "0:80", "--cells", "16",
+        "protect", "people.csv", "--column", "pay", "--domain", "0:80", "--bins", "16",
         "--epsilon", "1", "-o", "safe.csv", "--seconds", "5", files=FILES,
     )  # fmt: skip
     assert done.code == 0, done
@@ -410,7 +412,7 @@ def test_numbers_without_a_secret(run: Run) -> None:
 def test_numbers_beside_a_secret(run: Run) -> None:
     done = run(
         "protect", "people.csv", "--column", "pay", "--secret", "relationship",
-        "--domain", "pay=0:80", "--cells", "pay=6", "--epsilon", "1/4", "-o", "safe.csv",
+        "--domain", "pay=0:80", "--bins", "pay=6", "--epsilon", "1/4", "-o", "safe.csv",
         "--seconds", "5", files=FILES,
     )  # fmt: skip
     assert done.code == 0, done
@@ -445,14 +447,16 @@ def test_each_row_with_a_prior_of_its_own(run: Run) -> None:
     assert {row["x"] for row in read("safe.csv")} <= {"no", "yes"}
     assert [row["p_no"] for row in read("safe.csv")] == [row["p_no"] for row in rows]
     assert Mechanism.load("safe.mechanism.json").certificate.guarantee == "lip(epsilon=1)"
-    assert_refused(run(*ask[:5], "q_", *ask[6:], "-o", "s.csv"), "no columns of probabilities")
-    assert_refused(run(*ask, "--column", "p_no", "-o", "s.csv"), "--local-priors is for one")
+    assert_refused(
+        run(*ask[:5], "q_", *ask[6:], "-o", "s.csv"), "no columns of probabilities have this prefix"
+    )
+    assert_refused(run(*ask, "--column", "p_no", "-o", "s.csv"), "--local-priors takes one")
     bare = run(*ask, "--seconds", "1e400", "-o", "bare.csv")
     assert bare.code == 0, bare
     assert Path("bare.csv").read_text().splitlines()[0] == "x"
     rows[30] |= {"x": "yes", "p_no": "1", "p_yes": "0"}
     refused = run(*ask, "-o", "s.csv", files={"t.csv": csv_of(rows)})
-    assert_refused(refused, "impossible", "line 32")
+    assert_refused(refused, "probability 0", "line 32")
 
 
 @pytest.mark.parametrize("method", ["arc", "safe-response"])
@@ -491,9 +495,9 @@ def test_rows_with_budgets_of_their_own_are_estimated_from(run: Run, method: str
     assert json.loads(again.out)["answers"] == told
     estimate = ("estimate", "safe.mechanism.json", "safe.csv")
     assert_refused(run(*estimate), "--local-priors")
-    assert_refused(run(*estimate, "--local-priors", "p_"), "without budgets")
+    assert_refused(run(*estimate, "--local-priors", "p_"), "have no budgets")
     small = run(*ask, "--epsilon", "1", "-o", "s.csv")
-    assert_refused(small, "larger budget than the guarantee")
+    assert_refused(small, "exceeds the guarantee")
     rows[3]["eps"] = "much"
     bad = run(*ask, "--epsilon", "2", "-o", "s.csv", files={"t.csv": csv_of(rows)})
     assert_refused(bad, "not a budget", "line 5")
@@ -509,7 +513,7 @@ def test_rows_with_budgets_of_their_own_are_estimated_from(run: Run, method: str
         "-o",
         "s.csv",
     )
-    assert_refused(alone, "no priors of their own")
+    assert_refused(alone, "without per-user priors")
 
 
 # --- bad input ----------------------------------------------------------------------------------
@@ -542,12 +546,12 @@ def refused(run: Run, content: str | bytes, *arguments: str, name: str = "t.csv"
         ((*X, "--smooth", "-1"), ("smooth",)),
         (("--column", "n", "--domain", "9:0", "--epsilon", "1"), ("9",)),
         (("--column", "n", "--domain", "0:nan", "--epsilon", "1"), ("nan",)),
-        (("--column", "n", "--cells", "1.5", "--epsilon", "1"), ("1.5",)),
+        (("--column", "n", "--bins", "1.5", "--epsilon", "1"), ("1.5",)),
         (("--column", "x", "--numbers", "x", "--epsilon", "1"), ("not a number", "line 2", "'u'")),
-        ((*X, "--report", "safe.csv"), ("the report would replace the output",)),
+        ((*X, "--report", "safe.csv"), ("the report would overwrite the output",)),
         ((*X, "--report", "report.pdf"), (".html",)),
         ((*X, "--report", "no/such/report.html"), ("no such folder",)),
-        ((*X, "--mechanism", "t.csv"), ("would replace TABLE",)),
+        ((*X, "--mechanism", "t.csv"), ("would overwrite TABLE",)),
     ],
 )
 def test_bad_requests(run: Run, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
@@ -569,9 +573,9 @@ def test_bad_requests(run: Run, arguments: tuple[str, ...], parts: tuple[str, ..
         (SMALL.replace("b,", "a,"), (*X, "--secret", "s"), ("same value in all rows",)),
         (SMALL.replace("v", "u"), X, ("all rows have the same value",)),
         ("s,x\n" + "a,v\nb,u\n" * 9, (*X, "--secret", "s"), ("is the secret 's' itself",)),
-        ("s,x\n" + "a,v\nb,u\n" * 9, X, ("kept column 's' tells the protected column 'x'",)),
-        ("x,y\n" + "".join(f"v{at},1\n" for at in range(9)), X, ("9 different values in 9 rows",)),
-        (SMALL + "a,(missing),1\n", X, ("'(missing)'", "meaning of its own")),
+        ("s,x\n" + "a,v\nb,u\n" * 9, X, ("kept column 's' determines the protected column 'x'",)),
+        ("x,y\n" + "".join(f"v{at},1\n" for at in range(9)), X, ("9 distinct values in 9 rows",)),
+        (SMALL + "a,(missing),1\n", X, ("'(missing)'", "a reserved name")),
         (SMALL + "a,u,six\n", ("--column", "n", "--numbers", "n", "--epsilon", "1"),
          ("not a number", "line 12", "'six'")),
         (SMALL + "a,u,inf\n", ("--column", "n", "--domain", "0:9", "--epsilon", "1"),
@@ -592,8 +596,8 @@ def test_bad_tables(
     [
         ("t.csv", ("t.csv",)),
         ("./t.csv", ("t.csv",)),
-        ("safe.xlsx", ("unknown kind of output",)),
-        ("safe", ("unknown kind of output",)),
+        ("safe.xlsx", ("unknown output format",)),
+        ("safe", ("unknown output format",)),
         ("no/such/safe.csv", ("no such folder",)),
         (".", ()),
     ],

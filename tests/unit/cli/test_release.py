@@ -116,8 +116,8 @@ def test_missing_cells_by_the_mechanisms_rule(run: Run, tmp_path: Path) -> None:
 def test_unseen_values(run: Run, tmp_path: Path) -> None:
     table = "x\na\nzzz\n"
     mechanism().save(tmp_path / "m.json")
-    assert_refused(run(*COMMAND, files={"t.csv": table}), "does not know", "line 3", "'zzz'")
-    assert_refused(run(*COMMAND, "--unseen", "map"), "no input that unseen values could become")
+    assert_refused(run(*COMMAND, files={"t.csv": table}), "not an input", "line 3", "'zzz'")
+    assert_refused(run(*COMMAND, "--unseen", "map"), "no input for unseen values")
     mechanism(other="c").save(tmp_path / "m.json")
     assert_refused(run(*COMMAND), "--unseen map makes it 'c'")
     assert run(*COMMAND, "--unseen", "map").code == 0
@@ -142,12 +142,12 @@ def test_a_false_promise_is_not_released(run: Run, plain: Mechanism) -> None:
         (("release", "m.json", "t.csv", "-o", "t.csv"), ("t.csv",)),
         (("release", "m.json", "t.csv", "-o", "t.csv", "--force"), ("t.csv",)),
         (("release", "m.json", "t.csv", "-o", "m.json", "--force"), ("m.json",)),
-        (("release", "m.json", "t.csv", "-o", "safe.txt"), ("unknown kind",)),
+        (("release", "m.json", "t.csv", "-o", "safe.txt"), ("unknown output format",)),
         (("release", "m.json", "t.csv", "-o", "."), ("folder",)),
         (("release", "m.json", "none.csv", "-o", "safe.csv"), ("no such file",)),
         (("release", "none.json", "t.csv", "-o", "safe.csv"), ("no such file",)),
         ((*COMMAND, "--drop", "zzz"), ("'zzz'",)),
-        ((*COMMAND, "--drop", "x"), ("both replaced and left out",)),
+        ((*COMMAND, "--drop", "x"), ("both replaced and dropped",)),
         ((*COMMAND, "--column", "zzz"), ("'zzz'",)),
         ((*COMMAND, "--delimiter", ";"), ("'x'",)),
         (("release", "t.csv", "t.csv", "-o", "safe.csv"), ("t.csv",)),
@@ -195,7 +195,7 @@ def test_the_secret_and_copies_do_not_stay_beside_the_release(run: Run) -> None:
     )
     assert made.code == 0, made
     again = ("release", "first.mechanism.json", "t.csv", "-o", "safe.csv")
-    assert_refused(run(*again), "'copy' tells the protected column 'job' value by value")
+    assert_refused(run(*again), "'copy' determines the protected column 'job'")
     done = run(*again, "--drop", "copy")
     assert done.code == 0, done
     assert "note: 'sex' is left out: it is the secret (--keep would keep it)" in done.err

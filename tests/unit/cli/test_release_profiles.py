@@ -226,7 +226,7 @@ def test_json(safe: Run) -> None:
 def test_an_existing_output(safe: Run) -> None:
     Path("safe.csv").write_text("precious")
     outcome = safe(*RELEASE, "-o", "safe.csv")
-    assert_refused(outcome, "a file is there already at safe.csv", "--force")
+    assert_refused(outcome, "the file exists already at safe.csv", "--force")
     assert Path("safe.csv").read_text() == "precious"
     assert safe(*RELEASE, "--force", "-o", "safe.csv").code == 0
     assert Path("safe.csv").read_text() != "precious"
@@ -240,14 +240,20 @@ def test_an_existing_output(safe: Run) -> None:
             ["--column", "use", "--profile-column", "user", "-o", "s.csv"],
             ["no such column", "'use'"],
         ),
-        ([*OF_TABLE[:3], "who", "-o", "s.csv"], ["no such column at table.csv, line 1: 'who'"]),
+        (
+            [*OF_TABLE[:3], "who", "-o", "s.csv"],
+            ["no such column at table.csv, line 1: 'who'"],
+        ),
         ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
-        ([*OF_TABLE, "-o", "table.csv"], ["the output would replace TABLE at table.csv"]),
-        ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would replace MECHANISM"]),
-        ([*OF_TABLE, "-o", "/dev/null", "--force"], ["a device, not a file", "go to a file"]),
+        ([*OF_TABLE, "-o", "table.csv"], ["the output would overwrite TABLE at table.csv"]),
+        ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would overwrite MECHANISM"]),
+        (
+            [*OF_TABLE, "-o", "/dev/null", "--force"],
+            ["a device, not a regular file", "go to a file"],
+        ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "/dev/null", "--id", "id"],
-            ["a device, not a file of its own at /dev/null"],
+            ["a device, not a regular file at /dev/null"],
         ),
         ([*OF_TABLE, "-o", "none/s.csv"], ["no such folder at none"]),
         ([*OF_TABLE], ["Missing option", "-o"]),
@@ -259,11 +265,11 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"],
-            ["the output would replace --ledger at s.csv"],
+            ["the output would overwrite --ledger at s.csv"],
         ),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
-            ["the ledger would replace TABLE at table.csv"],
+            ["the ledger would overwrite TABLE at table.csv"],
         ),
     ],
 )
@@ -404,7 +410,7 @@ def test_a_ledger_under_two_names(safe: Run) -> None:
 def test_another_ledger_is_not_replaced(safe: Run) -> None:
     assert safe(*RELEASE, *LEDGER, "-o", "s.csv").code == 0
     outcome = safe(*RELEASE, "--force", "-o", "ledger.json")
-    assert_refused(outcome, "the output would replace a ledger of releases at ledger.json")
+    assert_refused(outcome, "the output would overwrite a ledger of releases at ledger.json")
 
 
 def test_a_ledger_in_use(safe: Run) -> None:

@@ -74,7 +74,9 @@ def test_cells_that_are_written_the_same(labels: list[Any], cell: Any, place: in
     ],
 )
 def test_cells_that_are_something_else(labels: list[Any], cell: Any) -> None:
-    with pytest.raises(CellError, match="does not know at row 8, column 'job'") as refusal:
+    with pytest.raises(
+        CellError, match="not an input of the mechanism at row 8, column 'job'"
+    ) as refusal:
         reader(labels).index(cell, 7)
     assert (refusal.value.row, refusal.value.column, refusal.value.value) == (7, "job", cell)
 
@@ -98,7 +100,7 @@ def test_merged_and_unseen_values() -> None:
     with pytest.raises(CellError, match="--unseen map makes it 'rest'"):
         merging.index("pilot")
     assert reader(["a", "rest"], other="rest", unseen="map").index("pilot") == 1
-    with pytest.raises(CellError, match="it knows 0, 1, 2, 3, 4, 5 and 3 more"):
+    with pytest.raises(CellError, match="its inputs are 0, 1, 2, 3, 4, 5 and 3 more"):
         reader(list(range(9))).index("pilot")
 
 
@@ -122,10 +124,10 @@ def test_texts() -> None:
     ("rules", "message"),
     [
         ({"unseen": "drop"}, "unknown policy for unseen values"),
-        ({"unseen": "map"}, "no input that unseen or merged values become"),
-        ({"merged": ("a",)}, "no input that unseen or merged values become"),
+        ({"unseen": "map"}, "no input for unseen or merged values"),
+        ({"merged": ("a",)}, "no input for unseen or merged values"),
         ({"missing": "-", "keeps_missing": True}, "an input, or kept, not both"),
-        ({"edges": (0.0, 1.0), "cells": ("a", "b")}, "2 edges for 2 cells"),
+        ({"edges": (0.0, 1.0), "cells": ("a", "b")}, "2 edges for 2 bins"),
         ({"edges": (0.0, 1.0, 1.0), "cells": ("a", "b")}, "do not ascend"),
         ({"edges": (0.0, math.nan, 1.0), "cells": ("a", "b")}, "do not ascend"),
     ],

@@ -217,7 +217,7 @@ def test_a_ball_that_holds_every_prior() -> None:
 @pytest.mark.parametrize(
     ("make", "kind", "word"),
     [
-        (lambda: Joint.from_counts({}), LabelError, "without symbols"),
+        (lambda: Joint.from_counts({}), LabelError, "has no symbols"),
         (
             lambda: Joint.from_counts({"s": {"a": 1}, "t": {"b": 1}}),
             LabelError,

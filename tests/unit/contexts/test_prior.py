@@ -82,7 +82,7 @@ def test_probabilities_are_read_as_written() -> None:
 @pytest.mark.parametrize(
     ("make", "kind", "word"),
     [
-        (lambda: Prior.from_counts({}), LabelError, "without symbols"),
+        (lambda: Prior.from_counts({}), LabelError, "has no symbols"),
         (
             lambda: Prior.from_counts({"a": -1, "b": 2}),
             CountError,
@@ -220,7 +220,7 @@ def test_one_label_is_certain() -> None:
 
 
 def test_refusals_of_a_confidence() -> None:
-    with pytest.raises(LabelError, match="a confidence without labels; declare every label"):
+    with pytest.raises(LabelError, match="a confidence needs labels; declare all labels"):
         Prior.from_data(["a", "b"], confidence="0.95")
     with pytest.raises(CountError, match="smoothing with a confidence: 1; leave one out"):
         Prior.from_data(["a", "b"], labels="ab", smoothing=1, confidence="0.95")

@@ -26,7 +26,7 @@ def test_every_example_is_made_by_its_name() -> None:
 
 
 def test_an_unknown_example() -> None:
-    with pytest.raises(InputError, match="unknown example of profiles: 'ring'; known are couplet"):
+    with pytest.raises(InputError, match="unknown example of profiles: 'ring'; use one of couplet"):
         example("ring")
 
 

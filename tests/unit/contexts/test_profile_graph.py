@@ -142,7 +142,7 @@ def test_pandas() -> None:
     assert ProfileGraph.from_pandas(frame, near) == graph
     near = near.astype(float)
     near.loc["ann", "cy"] = float("nan")
-    with pytest.raises(InputError, match="an adjacency with missing cells"):
+    with pytest.raises(InputError, match="the adjacency matrix has missing cells"):
         ProfileGraph.from_pandas(frame, near)
     numbered = pd.DataFrame({"low": [1, 2, 3], "high": [1, 1, 1]})
     pairs = ProfileGraph.from_pandas(numbered, pd.DataFrame([[0, 2], [1, 0]]))
@@ -192,7 +192,11 @@ def test_equal_laws_are_equal_whatever_counts_say_them() -> None:
     ("make", "error", "said"),
     [
         (lambda: ProfileGraph.of(ROWS, [("ann", "ann")]), InputError, "profile to itself: 'ann'"),
-        (lambda: ProfileGraph.of(ROWS, [("ann", "eve")]), LabelError, "at edge 1: 'eve'; known"),
+        (
+            lambda: ProfileGraph.of(ROWS, [("ann", "eve")]),
+            LabelError,
+            "at edge 1: 'eve'; use one of",
+        ),
         (
             lambda: ProfileGraph.of(ROWS, untyped(["ab"])),
             InputError,
@@ -205,7 +209,7 @@ def test_equal_laws_are_equal_whatever_counts_say_them() -> None:
             CountError,
             "negative count at profile 'a', value 1: -2",
         ),
-        (lambda: ProfileGraph.complete({}), LabelError, "alphabet without symbols"),
+        (lambda: ProfileGraph.complete({}), LabelError, "alphabet has no symbols"),
         (
             lambda: ProfileGraph.complete(untyped([("a", {0: 1})])),
             InputError,
@@ -268,7 +272,7 @@ def test_equal_laws_are_equal_whatever_counts_say_them() -> None:
         (
             lambda: ProfileGraph(Alphabet.of("a"), Alphabet.of([0, 1]), ((1, 1),), ((0, 4),)),
             InputError,
-            "an edge to no profile",
+            "an edge has no profile",
         ),
         (
             lambda: context_from_data({"kind": "profiles", "counts": [[1]], "edges": 3}),

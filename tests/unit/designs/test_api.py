@@ -167,7 +167,7 @@ def test_true_guarantees_at_the_edges() -> None:
 
 
 def test_unknown_options_and_methods() -> None:
-    with pytest.raises(InputError, match="has no option of this name: 'magic'"):
+    with pytest.raises(InputError, match="has no such option: 'magic'"):
         design(RARE, ll.LIP("1"), magic=1)
     with pytest.raises(InputError, match="unknown method"):
         design(RARE, ll.LIP("1"), method="magic")
@@ -238,7 +238,7 @@ def test_a_prior_on_the_line_is_cut() -> None:
     assert cut(RARE) is RARE
     assert len(cut(ll.line.normal(0, 1)).inputs) == 512
     for options in ({"cells": 4}, {"spacing": "mass"}):
-        with pytest.raises(InputError, match="only a prior on the line is cut into cells"):
+        with pytest.raises(InputError, match="only a continuous prior is discretised"):
             design(RARE, ll.LIP("1"), **options)
 
 
@@ -253,9 +253,9 @@ def test_resolution_and_clamping_are_remarked() -> None:
     made = design(WAGES, ll.LIP("1"), cells=5, method="sampling")
     assert made.origin is not None
     said = " ".join(made.origin.remarks)
-    assert "5 cells of equal mass on [0, 100]" in said
-    assert "10 % above the domain counts as its nearer end" in said
-    assert "cutting adds" in said
+    assert "5 bins of equal probability on [0, 100]" in said
+    assert "10 % above the domain is clamped to its ends" in said
+    assert "discretising adds" in said
 
 
 def test_the_best_of_all_that_fit() -> None:
@@ -279,7 +279,7 @@ def test_the_best_of_all_that_fit() -> None:
         assert other is not None
         assert found.origin.objective <= other.objective + 1e-9
     assert design(WAGES, notion, cells=5).channel == found.channel
-    with pytest.raises(InputError, match="no method that fits has an option of this name"):
+    with pytest.raises(InputError, match="no applicable method has this option"):
         best(WAGES, notion, cells=5, colour="red")
 
 
@@ -346,8 +346,10 @@ def test_the_price_of_cutting_is_right_for_numbers_far_from_zero() -> None:
     for mean in (0, 10**9):
         made = design(ll.line.normal(mean, 1), ll.LIP("1"), method="gaussian", cells=16)
         assert made.origin is not None
-        shares += [said for said in made.origin.remarks if said.startswith("cutting adds")]
-    assert shares == ["cutting adds 0.0214 to the squared error, 2.1 % of the variance of X"] * 2
+        shares += [said for said in made.origin.remarks if said.startswith("discretising adds")]
+    assert (
+        shares == ["discretising adds 0.0214 to the squared error, 2.1 % of the variance of X"] * 2
+    )
 
 
 def test_a_delta_that_is_not_used_is_said() -> None:

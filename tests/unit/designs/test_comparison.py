@@ -144,7 +144,7 @@ def test_a_prior_on_the_line_is_cut_once() -> None:
     assert found.utility == "mean"
     expected = [design(cut, ll.LIP(e), method="sampling").origin for e in ("1", "2")]
     assert [p.objective for p in found.curves[0].points] == [o.objective for o in expected if o]
-    with pytest.raises(InputError, match="only a prior on the line is cut"):
+    with pytest.raises(InputError, match="only a continuous prior is discretised"):
         compare(ll.Prior.uniform("ab"), ll.LIP, ["k-rr"], ["1"], cells=5)
 
 

@@ -37,7 +37,7 @@ def test_a_survey_asks_one_bit_only() -> None:
     assert mechanism is not None
     assert len(mechanism.channel.inputs) == 2
     assert "only whether" in found.remarks[0]
-    with pytest.raises(InputError, match="already knows"):
+    with pytest.raises(InputError, match="already determines"):
         plan(THREE, ll.LIP("1"), 10, of="survey", value=["none", "cold", "flu"])
 
 

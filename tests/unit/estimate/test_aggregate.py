@@ -123,7 +123,7 @@ def test_a_batch_that_is_refused_leaves_the_rest_as_it_was() -> None:
 
 def test_codes_and_outputs_that_never_come() -> None:
     channel = Channel.from_rows({0: {"l": 1, "r": 0}, 1: {"l": 1, "r": 0}})
-    with pytest.raises(InputError, match="can never give at report 2: 'r'"):
+    with pytest.raises(InputError, match="probability 0 under the channel at report 2: 'r'"):
         Aggregate.of(channel, ["l", "r"])
     with pytest.raises(InputError, match="outside the output alphabet at report 1: 7"):
         Aggregate.of_codes(ILL, np.array([7, 1]))

@@ -128,9 +128,9 @@ def test_reports_of_another_mechanism_with_the_same_labels() -> None:
     ("options", "message"),
     [
         ({"of": "median"}, "unknown question"),
-        ({"of": "survey"}, "a survey of what"),
+        ({"of": "survey"}, "no value to count"),
         ({"of": "sum"}, "needs numbers"),
-        ({"method": "best"}, "unknown method: 'best'; say auto, bayes"),
+        ({"method": "best"}, "unknown method: 'best'; use auto, bayes"),
         ({"interval": "wide"}, "unknown kind of interval: 'wide'"),
         ({"about": "everybody"}, "unknown group the answer is about"),
         ({"level": 1}, "the level is not between 0 and 1"),

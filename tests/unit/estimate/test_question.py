@@ -35,8 +35,8 @@ def test_a_pair_is_one_value() -> None:
     ("inputs", "of", "value", "message"),
     [
         (ILLNESS, "median", None, "unknown question: 'median'; ask for histogram, survey"),
-        (ILLNESS, "survey", None, "a survey of what"),
-        (ILLNESS, "survey", [], "a survey of no value"),
+        (ILLNESS, "survey", None, "no value to count"),
+        (ILLNESS, "survey", [], "no value to count"),
         (ILLNESS, "survey", ["flu", "flu"], "named twice"),
         (ILLNESS, "histogram", "flu", "ask for survey, or leave the value out"),
         (ILLNESS, "sum", None, "needs numbers"),

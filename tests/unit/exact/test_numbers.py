@@ -71,7 +71,7 @@ def test_a_typed_float_is_its_decimal(digits: int, exponent: int) -> None:
         ("-Infinity", "not finite"),
         ("nan", "not finite"),
         (Decimal("Infinity"), "not finite"),
-        (True, "truth value"),
+        (True, "is a boolean"),
         (np.float32(0.5), "low-precision"),
         ("0,7", "a point, not a comma"),
         ("", "not a number"),

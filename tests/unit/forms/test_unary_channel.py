@@ -71,7 +71,7 @@ def test_frequencies_are_unbiased() -> None:
     with pytest.raises(InputError, match="no reports"):
         channel.frequencies(np.zeros(3, np.int64), 0)
     mute = UnaryChannel.of(range(3), own=2, other=2, bits=2)
-    with pytest.raises(InputError, match="say nothing"):
+    with pytest.raises(InputError, match="carry no information"):
         mute.frequencies(np.zeros(3, np.int64), 5)
 
 

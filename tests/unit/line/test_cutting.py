@@ -34,7 +34,7 @@ def test_neighbouring_floats() -> None:
     for start in (0.1, 0.9999999999999999, 1e300, -0.1, 123456.789):
         after = math.nextafter(start, math.inf)
         assert shortest_between(start, after) == after
-    with pytest.raises(InputError, match="all of the prior falls into one cell"):
+    with pytest.raises(InputError, match="the whole prior falls into one bin"):
         ll.line.from_data([0.1, math.nextafter(0.1, 1)]).grid(2)
 
 

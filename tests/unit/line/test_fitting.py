@@ -91,7 +91,7 @@ def test_no_component_is_a_person() -> None:
     assert isinstance(apart.law, Mixture)
     assert min(apart.law.weights) * len(far) >= 5
     for values, number in ((ten, 3), (far, 2)):
-        with pytest.raises(InputError, match=f"one of {number} components stands on fewer than 5"):
+        with pytest.raises(InputError, match=f"one of {number} components rests on fewer than 5"):
             ll.line.fit(values, components=number)
     assert isinstance(ll.line.fit([1, 2, 3], components=1).law, Mixture)
 
@@ -201,13 +201,15 @@ def test_a_fit_goes_straight_into_design(peaks: Fit) -> None:
     mechanism = ll.design(peaks, ll.LIP("1"), method="sampling", cells=16)
     assert mechanism.certificate.holds
     assert isinstance(mechanism.context, ll.line.GridPrior)
-    assert "mixture of 2 normal laws" in mechanism.context.grid.source
+    assert "mixture of 2 normal distributions" in mechanism.context.grid.source
 
 
 def test_words(peaks: Fit) -> None:
-    assert peaks.describe().startswith("a mixture of 2 normal laws, fitted to 500 values (largest")
+    assert peaks.describe().startswith(
+        "a mixture of 2 normal distributions, fitted to 500 values (largest"
+    )
     assert ll.line.fit([1, 2], law="sample").describe() == (
-        "the 2 values themselves (largest distance 0)"
+        "the empirical distribution of 2 values (largest distance 0)"
     )
     assert set(peaks.parameters()) == {"weights", "means", "deviations"}
     assert ll.line.fit(NORMAL, law="normal").parameters()["scale"] == pytest.approx(NORMAL.std())
@@ -218,15 +220,15 @@ def test_words(peaks: Fit) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"law": "cauchy"}, f"unknown law to fit: 'cauchy'; known are {', '.join(FITS)}"),
+        ({"law": "cauchy"}, f"unknown distribution to fit: 'cauchy'; use one of {', '.join(FITS)}"),
         ({"law": "normal", "components": 2}, "only a mixture has components"),
         ({"components": 0}, "not a whole number of 1 or more: 0"),
         ({"components": 2.5}, "not a whole number of 1 or more"),
         ({"most": -1}, "not a whole number of 1 or more"),
         ({"components": 9}, "9 components for 3 different values"),
         ({"law": "lognormal"}, "positive numbers only: -1.0"),
-        ({"law": "beta"}, "a beta law lives on a domain; give the domain"),
-        ({"law": "beta", "domain": (-1, 8)}, "1 of 3 values do not lie strictly inside the domain"),
+        ({"law": "beta"}, "a beta distribution needs a domain; give the domain"),
+        ({"law": "beta", "domain": (-1, 8)}, "1 of 3 values lie outside the open domain"),
         ({"law": "normal", "domain": (100, 200)}, "the domain holds only"),
         ({"domain": (5, 5)}, "not above the lower"),
     ],

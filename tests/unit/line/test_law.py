@@ -90,7 +90,7 @@ def test_numbers_of_any_kind(values: Any) -> None:
     ("values", "words"),
     [
         ([1, math.nan, 3], "not a finite number at value 2: nan; leave it out"),
-        ([1, None, math.inf], r"value 2: nan; leave it out \(2 of 3 values are such\)"),
+        ([1, None, math.inf], r"value 2: nan; leave it out \(2 of 3 values are not finite\)"),
         ([1, -math.inf], "not a finite number at value 2: -inf"),
         ([1, "many"], "a value is not a number at value 2: 'many'"),
         ([1, object()], "a value is not a number at value 2"),
@@ -122,7 +122,7 @@ def test_what_is_not_a_column_of_numbers(values: Any, words: str) -> None:
         (lambda: laws.lognormal(0, 0), "sigma is not positive"),
         (lambda: laws.laplace(0, -2), "scale is not positive"),
         (lambda: laws.from_scipy(scipy.stats.gamma), "with fixed parameters"),
-        (lambda: laws.from_scipy(scipy.stats.poisson(3)), "has atoms"),
+        (lambda: laws.from_scipy(scipy.stats.poisson(3)), "is discrete"),
         (lambda: Mixture.of([(0.5, 0, 1), (0.4, 1, 1)]), "do not sum to 1: 0.9"),
         (lambda: Mixture.of([(1.5, 0, 1), (-0.5, 1, 1)]), "weight of a mixture is not positive"),
         (lambda: Mixture.of([(1, 0, 0)]), "deviation of a mixture is not positive"),
@@ -150,15 +150,18 @@ def test_laws_are_read_from_text() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("normal", "not a law: 'normal'; write one of normal"),
+        ("normal", "not a distribution: 'normal'; write one of normal"),
         ("normal(50; 10)", "wrong parameters"),
-        ("normal(50)", r"wrong parameters of a law: 'normal\(50\)'; write normal\(MEAN, SD\)"),
+        (
+            "normal(50)",
+            r"wrong parameters of a distribution: 'normal\(50\)'; write normal\(MEAN, SD\)",
+        ),
         ("normal(50, 10, 3)", "wrong parameters"),
         ("normal(50, nan)", "wrong parameters"),
         ("normal(50, -1)", "normal: sd is not positive: -1.0"),
-        ("cauchy(0, 1)", "unknown law: 'cauchy'; known are normal"),
-        ("__import__('os')", "not a law|unknown law|wrong parameters"),
-        ("", "not a law"),
+        ("cauchy(0, 1)", "unknown distribution: 'cauchy'; use one of normal"),
+        ("__import__('os')", "not a distribution|unknown distribution|wrong parameters"),
+        ("", "not a distribution"),
     ],
 )
 def test_text_that_is_no_law(text: str, words: str) -> None:
@@ -187,9 +190,9 @@ def test_equal_values_are_not_called_public() -> None:
     with pytest.raises(InputError) as refusal:
         Sample.of([7])
     assert "release" not in str(refusal.value)
-    assert "add people, or give a law" in str(refusal.value)
+    assert "add people, or give a distribution" in str(refusal.value)
 
 
 def test_one_component_is_one_law() -> None:
-    assert Mixture.of([(1, 0, 1)]).describe() == "a mixture of 1 normal law"
-    assert PEAKS.describe() == "a mixture of 2 normal laws"
+    assert Mixture.of([(1, 0, 1)]).describe() == "a mixture of 1 normal distribution"
+    assert PEAKS.describe() == "a mixture of 2 normal distributions"

@@ -161,9 +161,9 @@ def test_refusals(method: Any) -> None:
         other.estimate(good)
     with pytest.raises(InputError, match="another question"):
         mechanism.estimate(good, of="survey", value=["a", "b"])
-    with pytest.raises(InputError, match="reports without priors of their users"):
+    with pytest.raises(InputError, match="reports have no per-user priors"):
         mechanism.estimate(reports)
-    with pytest.raises(InputError, match="which has its own"):
+    with pytest.raises(InputError, match="which contains them"):
         mechanism.estimate(good, priors=priors)
 
 
@@ -180,5 +180,5 @@ def test_refused_reports() -> None:
         safe.aggregate(["z"] * 40, priors)
     with pytest.raises(InputError, match="outside the output alphabet"):
         safe.aggregate(np.full(40, 5), priors, coded=True)
-    with pytest.raises(InputError, match="can never give at report 21"):
+    with pytest.raises(InputError, match="probability 0 under the user's prior at report 21"):
         safe.aggregate(["b"] * 40, priors)

@@ -160,9 +160,9 @@ def test_refusals() -> None:
     priors, _ = mixed(10)
     made = ll.design(priors, LIP("2"), method="arc")
     plain = PerUserPriors.of(LABELS, some_masses(10))
-    with pytest.raises(InputError, match="without budgets"):
+    with pytest.raises(InputError, match="have no budgets"):
         made.audit(plain)
-    with pytest.raises(InputError, match="not made for at user 3"):
+    with pytest.raises(InputError, match="not designed for this budget at user 3"):
         made.audit(plain.with_budgets(["1", "1", "0.5", *["1"] * 7]))
     with pytest.raises(InputError, match="9 budgets for 10 users"):
         plain.with_budgets(["1"] * 9)
@@ -171,7 +171,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="one number, or a lower and an upper one at user 1"):
         plain.with_budgets([("1", "2", "3"), *["1"] * 9])
     many = PerUserPriors.of("ab", np.full((1002, 2), 0.5))
-    with pytest.raises(InputError, match="different budgets"):
+    with pytest.raises(InputError, match="distinct budgets"):
         many.with_budgets([f"{place}/7" for place in range(1, 1003)])
     whole = plain.with_budgets(np.full(10, 2))
     assert made.audit(whole).holds

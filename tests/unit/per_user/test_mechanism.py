@@ -130,7 +130,7 @@ def test_former_files(method: Any) -> None:
 def test_refusals() -> None:
     priors = PerUserPriors.of("ab", np.array([[0.5, 0.5], [0.0, 1.0]]))
     mechanism = ll.design("ab", LIP("1"), method="arc")
-    with pytest.raises(CountError, match="probability 0 at user 2"):
+    with pytest.raises(CountError, match="probability 0 in the user's prior at user 2"):
         mechanism.release(["a", "a"], priors)
     with pytest.raises(LabelError, match="unknown label"):
         mechanism.release(["a", "z"], priors)
@@ -138,11 +138,11 @@ def test_refusals() -> None:
         mechanism.release(["a"], priors)
     with pytest.raises(InputError, match="put it in a list"):
         mechanism.release("ab", priors)
-    with pytest.raises(InputError, match="make PerUserPriors"):
+    with pytest.raises(InputError, match="give PerUserPriors"):
         mechanism.release(["a", "b"], np.full((2, 2), 0.5))
     with pytest.raises(InputError, match="unknown method"):
         ll.design(ll.Alphabet.of("ab"), LIP("1"), method="krr")
-    with pytest.raises(InputError, match="by lip and alip"):
+    with pytest.raises(InputError, match="go with lip and alip"):
         ll.design(ll.Alphabet.of("ab"), LDP("1"), method="arc")
 
 

@@ -83,7 +83,7 @@ def test_labels_the_model_has_never_seen() -> None:
     priors = PerUserPriors.from_model(Model(), features, ["z", "new", "y", "x"])
     assert priors.rows(0, 1)[0].tolist() == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
     mechanism = design(priors.alphabet, LIP("1"), method="arc")
-    with pytest.raises(CountError, match="probability 0 at user 2"):
+    with pytest.raises(CountError, match="probability 0 in the user's prior at user 2"):
         mechanism.release(["z", "new"], priors)
     smoothed = priors.smoothed("0.01")
     assert smoothed.rows(0, 1)[0, 1] == pytest.approx(0.01 / 1.04)
@@ -132,9 +132,9 @@ def test_refusals() -> None:
     with pytest.raises(CountError, match="negative smoothing"):
         PerUserPriors.of("ab", np.full((1, 2), 0.5)).smoothed(-1)
     for bad in ([[0.5, 0.4]], [[1.5, -0.5]], [[np.nan, 1]]):
-        with pytest.raises(CountError, match="no distribution at user 1"):
+        with pytest.raises(CountError, match="not a distribution at user 1"):
             PerUserPriors.of("ab", np.array(bad)).smoothed("0.1").rows(0, 1)
-    with pytest.raises(InputError, match="blocks of no users"):
+    with pytest.raises(InputError, match="a block must have users"):
         list(PerUserPriors.of("ab", np.full((1, 2), 0.5)).blocks(0))
 
     class Odd(Model):

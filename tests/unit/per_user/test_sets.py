@@ -330,9 +330,9 @@ def test_order_estimates_and_refusals() -> None:
         PerUserPriors.intervals("ab", [[0.6, 0.1]], [[0.5, 0.7]])
     with pytest.raises(CountError, match="different shapes"):
         PerUserPriors.intervals("ab", [[0.6, 0.1]], [[0.5, 0.7], [1.0, 1.0]])
-    with pytest.raises(CountError, match="without any prior"):
+    with pytest.raises(CountError, match="a user has no prior"):
         PerUserPriors.families("ab", [np.empty((0, 2))])
-    with pytest.raises(CountError, match="no distribution at user 2"):
+    with pytest.raises(CountError, match="not a distribution at user 2"):
         PerUserPriors.families("ab", [[[0.5, 0.5]], [[0.5, 0.4]]])
     with pytest.raises(InputError, match="distance"):
         PerUserPriors.of("ab", [[0.5, 0.5]]).within("1.5")

@@ -281,7 +281,7 @@ REFUSALS: list[tuple[type[InputError], str, dict[str, Any]]] = [
     (NumberError, "not finite", {"lip": math.inf}),
     (NumberError, "not finite", {"lip": math.nan}),
     (NumberError, "not a number", {"lip": "much"}),
-    (NumberError, "truth value", {"lip": True}),
+    (NumberError, "is a boolean", {"lip": True}),
     (NumberError, "confidence outside 0 to 1", {"confidence": 1.0}),
     (NumberError, "confidence outside 0 to 1", {"confidence": "0"}),
     (NumberError, "too few samples", {"samples": 79}),
@@ -322,7 +322,7 @@ def test_too_many_outputs_are_refused_before_memory_is_spent() -> None:
     def wide(codes: Codes) -> Codes:
         return np.arange(len(codes), dtype=np.int64) % 5000 * 7
 
-    with pytest.raises(InputError, match=r"more than 4000 different outputs"):
+    with pytest.raises(InputError, match=r"more than 4000 distinct outputs"):
         probe(wide, range(1000), ldp=1, samples=2_000_000)
 
 

@@ -165,7 +165,7 @@ def test_refusals() -> None:
         release("arc", np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
     with pytest.raises(CountError, match="user 1, symbol 2"):
         release("arc", np.array([[0.5, np.nan]]), np.array([0]), LIP("1"))
-    with pytest.raises(CountError, match=r"probability 0 at user 1"):
+    with pytest.raises(CountError, match=r"probability 0 in the user's prior at user 1"):
         release("arc", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(CountError, match="without any count"):
         release("arc", np.array([[0, 0]]), np.array([1]), LIP("1"))

@@ -29,5 +29,5 @@ def test_a_channel_that_ignores_the_profile() -> None:
     found = profile_rows(channel, GRAPH, ["x", "y"], ["a", "b"])
     assert found is not None
     assert found.tolist() == [1, 0]
-    with pytest.raises(InputError, match="nothing protects at value 2"):
+    with pytest.raises(InputError, match="so it is not protected at value 2"):
         profile_rows(channel, GRAPH, ["x", "y"], ["a", "b"], [("b", "y")])

@@ -178,5 +178,5 @@ def test_refuses_an_out_that_does_not_fit() -> None:
     for room in (np.zeros(9, dtype=np.uint8), np.zeros(10, dtype=np.uint16)):
         with pytest.raises(InputError, match="out does not fit"):
             draw(table, codes, SimulationBits(1), out=room)
-    with pytest.raises(InputError, match="out lies over the codes"):
+    with pytest.raises(InputError, match="out overlaps the codes"):
         draw(table, codes, SimulationBits(1), out=codes)

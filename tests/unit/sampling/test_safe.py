@@ -157,7 +157,7 @@ def test_extreme_budgets(epsilon: str) -> None:
 
 def test_refusals() -> None:
     good = np.array([[0.5, 0.5]])
-    with pytest.raises(CountError, match=r"probability 0 at user 1"):
+    with pytest.raises(CountError, match=r"probability 0 in the user's prior at user 1"):
         release("safe-response", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(CountError, match="do not sum to 1"):
         release("safe-response", np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
@@ -165,7 +165,7 @@ def test_refusals() -> None:
         release("safe-response", good, np.array([2]), LIP("1"))
     with pytest.raises(InputError, match="outside the output alphabet at report 1"):
         beliefs("safe-response", good, np.array([-1]), LIP("1"))
-    with pytest.raises(InputError, match="can never give"):
+    with pytest.raises(InputError, match="probability 0 under the user's prior"):
         beliefs("safe-response", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(InputError, match="2 reports for 1 priors"):
         beliefs("safe-response", good, np.array([1, 0]), LIP("1"))

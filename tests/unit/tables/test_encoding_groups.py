@@ -46,5 +46,5 @@ def test_an_output_with_a_number_is_written_as_its_parts() -> None:
 
 def test_outputs_that_are_written_the_same_are_not_counted() -> None:
     group = group_of([("nurse", "A"), ("nurse", "A", 2)])
-    with pytest.raises(InputError, match="two outputs are written the same"):
+    with pytest.raises(InputError, match="two outputs have the same text"):
         group.counted(columns([("nurse", "A")]))

@@ -115,7 +115,9 @@ def test_rare_values_are_randomised_like_the_merged_ones_and_unseen_ones_are_ref
     made = made_for(source, Policy(rare=30))
     assert set(all_released(release_of(made, "x", source))) <= {"a", "b", "(other)"}
     new = Memory.of(10, x=["a"] * 17 + ["new"])
-    with pytest.raises(FileError, match=r"does not know at row 18, column 'x': 'new'"):
+    with pytest.raises(
+        FileError, match=r"not an input of the mechanism at row 18, column 'x': 'new'"
+    ):
         all_released(release_of(made, "x", new))
     assert len(all_released(release_of(made, "x", new, "map"))) == 18
 
@@ -159,12 +161,12 @@ def test_each_row_is_randomised_under_its_own_prior() -> None:
 @pytest.mark.parametrize(
     ("cells", "likely", "what"),
     [
-        (["yes", "yes"], [0.5, 0.0], "own prior calls impossible"),
-        (["yes", "no"], [0.5, 1.0], "own prior calls impossible"),
+        (["yes", "yes"], [0.5, 0.0], "probability 0 in the user's prior"),
+        (["yes", "no"], [0.5, 1.0], "probability 0 in the user's prior"),
         (["yes", None], [0.5, 0.5], "missing value"),
-        (["yes", "maybe"], [0.5, 0.5], "does not know"),
-        (["yes", "no"], [0.5, np.nan], "no prior"),
-        (["yes", "no"], [0.5, 1.5], "no prior"),
+        (["yes", "maybe"], [0.5, 0.5], "not an input of the mechanism"),
+        (["yes", "no"], [0.5, np.nan], "not a prior"),
+        (["yes", "no"], [0.5, 1.5], "not a prior"),
     ],
 )
 def test_rows_that_nothing_could_protect_are_refused(
@@ -176,7 +178,7 @@ def test_rows_that_nothing_could_protect_are_refused(
 
 def test_probabilities_must_sum_to_one() -> None:
     batch = pa.record_batch({"x": ["yes"], "p no": [0.6], "p yes": [0.3]})
-    with pytest.raises(ValueError, match="the probabilities of a row are no prior"):
+    with pytest.raises(ValueError, match="the probabilities of the row are not a prior"):
         local().released(batch)
 
 
@@ -189,7 +191,7 @@ def test_types_stay_and_the_arc_reports_numbers(kind: pa.DataType) -> None:
 
 def test_a_value_without_a_column_of_its_own_is_refused() -> None:
     made = design(["no", "yes"], LIP("1"), method="safe-response")
-    with pytest.raises(ValueError, match="no column with the probability of a value"):
+    with pytest.raises(ValueError, match="no column holds the probability of a value"):
         UserColumn(made, "x", {"no": "p no"})
 
 

@@ -369,14 +369,14 @@ def test_from_columns_to_csv(tmp_path: Path) -> None:
         '"YES",2024-02-29 13:30:15.123456+0100,1.20,"x",0.1,true\n'
         '"NO",,,"y",-0,false\n'
     )
-    assert "text, as in every CSV" in notes[0]
+    assert "a CSV does not store types" in notes[0]
     pq.write_table(table.select(["answer"]), tmp_path / "one.parquet")
     rewrite(open_table(tmp_path / "one.parquet"), tmp_path / "c.csv", upper())
     pieces = open_table(tmp_path / "c.csv").batches(["answer"])
     read = [cell for piece in pieces for cell in piece.batch.column(0).to_pylist()]
     assert read == capitals(table)["answer"].to_pylist()
     pq.write_table(every_type(), tmp_path / "all.parquet")
-    with pytest.raises(InputError, match=r"column 'bytes' of binary cannot be a column of a CSV"):
+    with pytest.raises(InputError, match=r"column 'bytes' of binary cannot be written to a CSV"):
         rewrite(open_table(tmp_path / "all.parquet"), tmp_path / "d.csv", upper())
     assert not (tmp_path / "d.csv").exists()
 
@@ -386,7 +386,7 @@ def test_outputs_that_are_refused(tmp_path: Path) -> None:
     path.write_text("answer\nx\n")
     source = open_table(path)
     (tmp_path / "there.csv").write_text("old")
-    with pytest.raises(FileError, match=r"a file is there already at .*there.csv; .*--force"):
+    with pytest.raises(FileError, match=r"the file exists already at .*there.csv; .*--force"):
         rewrite(source, tmp_path / "there.csv", upper())
     for name in ("soft.csv", "hard.csv"):
         link = tmp_path / name
@@ -396,7 +396,9 @@ def test_outputs_that_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="the output is the input"):
         rewrite(source, path, upper(), force=True)
     for name in ("b", "b.xlsx", "b.parquet.gz", "b.json"):
-        with pytest.raises(FileError, match=r"unknown kind of output at .*; let its name end in"):
+        with pytest.raises(
+            FileError, match=r"unknown output format at .*; give it a name that ends in"
+        ):
             rewrite(source, tmp_path / name, upper())
     (tmp_path / "there.csv").chmod(0o640)
     rewrite(source, tmp_path / "there.csv", upper(), force=True)
@@ -408,13 +410,13 @@ def test_damaged_files(tmp_path: Path) -> None:
     pq.write_table(every_type(), tmp_path / "a.parquet", compression="zstd")
     raw = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "cut.parquet").write_bytes(raw[:-100])
-    with pytest.raises(FileError, match="not a whole Parquet file"):
+    with pytest.raises(FileError, match="incomplete Parquet file"):
         open_table(tmp_path / "cut.parquet")
     (tmp_path / "bad.parquet").write_bytes(raw[:200] + b"\xaa" * 2000 + raw[2200:])
-    with pytest.raises(FileError, match="not a whole Parquet file"):
+    with pytest.raises(FileError, match="incomplete Parquet file"):
         rewrite(open_table(tmp_path / "bad.parquet"), tmp_path / "b.parquet", upper())
     (tmp_path / "cut.arrow").write_bytes(b"ARROW1\0\0and more")
-    with pytest.raises(FileError, match="not a whole Arrow file"):
+    with pytest.raises(FileError, match="incomplete Arrow file"):
         open_table(tmp_path / "cut.arrow")
     assert not (tmp_path / "b.parquet").exists()
 

@@ -185,12 +185,12 @@ def test_symbols_that_a_mechanism_leaves_out() -> None:
     assert mechanism.channel.inputs.labels == ("none", "cold")
     moved = Prior.from_counts({"flu": 0, "cold": 4, "none": 6})
     assert transfer(mechanism, moved, designed=hidden).exact is not None
-    with pytest.raises(LabelError, match="a symbol that the mechanism does not take: 'flu'"):
+    with pytest.raises(LabelError, match="a symbol that the mechanism does not accept: 'flu'"):
         transfer(mechanism, USUAL, designed=hidden)
 
 
 def test_refusals() -> None:
-    with pytest.raises(InputError, match="no prior of the design"):
+    with pytest.raises(InputError, match="the prior of the design is not known"):
         transfer(BIT, Prior.uniform(["no", "yes"]))
     joint = Joint.from_counts({"s": {"no": 1, "yes": 2}, "t": {"no": 2, "yes": 1}})
     with pytest.raises(NotDefined, match="audit the channel in the other context"):
@@ -348,7 +348,7 @@ def test_hardly_seen_symbols_are_named() -> None:
 
 def test_many_rare_symbols_are_summed_up() -> None:
     found = transfer_from_samples(LIP("1"), dict.fromkeys(range(20), 1), confidence="0.9")
-    assert found.remarks[3] == "so it is with 17 more"
+    assert found.remarks[3] == "likewise for 17 more"
 
 
 def test_the_smaller_result_is_not_chosen_after_looking() -> None:

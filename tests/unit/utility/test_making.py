@@ -14,7 +14,7 @@ def test_names_are_forgiving_and_objects_pass_through() -> None:
     assert make_utility(" Mutual_Information ", Alphabet.of("ab")).name == "mutual-information"
     own = Histogram()
     assert make_utility(own, Alphabet.of("ab")) is own
-    with pytest.raises(InputError, match="unknown utility: 'joy'; known are mutual-information"):
+    with pytest.raises(InputError, match="unknown utility: 'joy'; use one of mutual-information"):
         make_utility("joy", Alphabet.of("ab"))
 
 
@@ -29,7 +29,7 @@ def test_numbers_come_from_coordinates_or_labels() -> None:
     assert Mean.of(Alphabet.of(["1", "2.5", "1/4"])).points == (1.0, 2.5, 0.25)
     assert Mean.of(Alphabet.of("ab", [7, 9])).points == (7.0, 9.0)
     for label in ("old", True):
-        with pytest.raises(InputError, match="needs numbers, and a label is not one"):
+        with pytest.raises(InputError, match="needs numbers, but a label is not a number"):
             Mean.of(Alphabet.of([label, 3]))
 
 

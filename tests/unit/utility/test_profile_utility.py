@@ -94,7 +94,7 @@ def test_weights_may_be_shares_in_the_order_of_the_profiles() -> None:
     shares = profile_errors(channel, GRAPH, np.array([0.25, 0.75]))
     assert shares.mean_wrong == named.mean_wrong
     for wrong in ([0.5, 0.25, 0.25], [0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]):
-        with pytest.raises(InputError, match="weights that are not shares of the profiles"):
+        with pytest.raises(InputError, match="the weights are not shares of the profiles"):
             profile_errors(channel, GRAPH, np.array(wrong))
 
 
@@ -102,7 +102,7 @@ def test_a_utility_that_is_made_passes_through() -> None:
     made = ProfileUtility.of(GRAPH, "hamming", weights={"a": 1, "b": 3})
     assert ProfileUtility.of(GRAPH, made) is made
     other = ProfileGraph.bernoulli(["0.1", "0.2", "0.3"])
-    with pytest.raises(InputError, match="a utility for another graph"):
+    with pytest.raises(InputError, match="the utility is for another graph"):
         ProfileUtility.of(other, made)
-    with pytest.raises(InputError, match="with a loss or weights beside it"):
+    with pytest.raises(InputError, match="a loss or weights are given with it"):
         ProfileUtility.of(GRAPH, made, weights={"a": 1, "b": 1})

@@ -55,7 +55,7 @@ def arc(
     ((3, 6), 2.2642)
     """
     if parts is not None and parts < 1:
-        raise InputError("cells cut into no parts", value=parts, remedy="use 1 part or more")
+        raise InputError("no parts", value=parts, remedy="use 1 part or more")
     if not 1 <= orders <= MOST_ORDERS:
         raise InputError(
             "orders out of range", value=orders, remedy=f"use 1 to {MOST_ORDERS} orders"
@@ -153,7 +153,7 @@ DESIGN = Design(
     notions=LIFT_NOTIONS,
     contexts=("prior",),
     options={
-        "parts": "into how many parts each of the 2 m cells is cut",
-        "orders": "in how many orders the symbols are laid out; 16 for unbiased histograms",
+        "parts": "number of parts of each of the 2 m cells",
+        "orders": "number of orders of the symbols; 16 for unbiased histograms",
     },
 )

@@ -69,7 +69,7 @@ SMOOTH_CATEGORICAL = Design(
     contexts=("profiles",),
     by_profile=True,
     uses_utility=True,
-    options={"seconds": "stop after so many seconds with the best mechanism so far"},
+    options={"seconds": "time limit in seconds; the best mechanism so far is used"},
 )
 
 
@@ -108,5 +108,5 @@ SHARED_CATEGORICAL = Design(
     contexts=("profiles",),
     uses_utility=True,
     kind="with one matrix for all",
-    options={"seconds": "stop after so many seconds with the best matrix so far"},
+    options={"seconds": "time limit in seconds; the best matrix so far is used"},
 )

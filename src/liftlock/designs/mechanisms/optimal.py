@@ -24,7 +24,7 @@ GAP = 1e-6
 """The relative gap that is proved unless another is asked for."""
 LIMITS_OF_SEARCH = {
     "gap": "the relative gap to prove before stopping (1e-6)",
-    "seconds": "stop after so many seconds with the best mechanism so far",
+    "seconds": "time limit in seconds; the best mechanism so far is used",
 }
 """What the options of a search for the optimum mean."""
 
@@ -90,7 +90,7 @@ def memory_of(context: Context, notion: Notion, utility: Utility) -> float:
 OPTIMAL = Design(
     key="optimal",
     make=optimal,
-    says="the best mechanism that the notion allows, for the utility that is asked for",
+    says="the best mechanism that the notion allows, for the given utility",
     promises="optimal within the certified gap that is printed with it",
     source="002 eq. (12); 000 section IV; 001 section IV",
     notions=(*LIFT_NOTIONS, "ldp"),
@@ -194,7 +194,7 @@ def staircase(
 STAIRCASE = Design(
     key="staircase",
     make=staircase,
-    says="the best mechanism under local differential privacy for the utility that is asked for",
+    says="the best mechanism under local differential privacy, for the given utility",
     promises="optimal within the certified gap that is printed with it",
     source="000 Def 1; 001 section V, where k-RR is called optimal and is not",
     notions=("ldp",),

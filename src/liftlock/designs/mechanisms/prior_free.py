@@ -160,7 +160,7 @@ SUBSET_SELECTION = Design(
     contexts=PRIOR_KINDS,
     prior_free=True,
     needs=f"at most {MOST_OUTPUTS:,} subsets",
-    options={"size": "how many symbols a reported subset has"},
+    options={"size": "size of a reported subset"},
 )
 
 
@@ -190,13 +190,13 @@ def hashing(
 HASHING = Design(
     key="hashing",
     make=hashing,
-    says="optimal local hashing: a hash of one's own and a noisy bucket, five bytes; no table",
+    says="optimal local hashing: each user draws a hash and reports a noisy bucket; no table",
     promises="nothing beyond LDP; as accurate as oue in a much shorter report",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=PRIOR_KINDS,
     prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
-    options={"buckets": "how many buckets the hash has"},
+    options={"buckets": "number of buckets of the hash"},
     memory=few_outputs,
 )

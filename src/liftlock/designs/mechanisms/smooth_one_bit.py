@@ -167,5 +167,5 @@ DESIGN = Design(
     needs="two values",
     uses_utility=True,
     kind="with one flip of at most 1/2 for each profile",
-    options={"seconds": "stop after so many seconds with the best flips so far"},
+    options={"seconds": "time limit in seconds; the best flips so far are used"},
 )

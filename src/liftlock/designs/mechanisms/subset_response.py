@@ -190,6 +190,6 @@ DESIGN = Design(
     uses_utility=True,
     options={
         "gap": "the relative gap to prove inside each subset (1e-6)",
-        "seconds": "stop after so many seconds with the best responses so far",
+        "seconds": "time limit in seconds; the best responses so far are used",
     },
 )

@@ -80,9 +80,9 @@ class Axis:
         edges = np.linspace(*ends, cells + 1)
         if not (np.diff(0.5 * (edges[:-1] + edges[1:])) > 0).all():
             raise InputError(
-                f"floats cannot tell {cells} outputs apart",
+                f"{cells} outputs are too close for floats",
                 value=f"{ends[0]!r} to {ends[1]!r}",
-                remedy="ask for fewer outputs, or subtract what all numbers have in common",
+                remedy="use fewer outputs, or subtract a common offset from all numbers",
             )
         return cls(context.inputs, points, context.floats(), edges, context.inner_variance)
 
@@ -136,7 +136,7 @@ class Axis:
     def cut_text(self, how: str = "clamped to") -> str:
         """Say what becomes of a number and its noise."""
         ends = f"[{self.lower:g}, {self.upper:g}]"
-        return f"{how} {ends} and cut into {len(self.values)} outputs"
+        return f"{how} {ends}, {len(self.values)} bins"
 
     def worth(self, matrix: Floats) -> str:
         """Say how far a released number is from the true one, if it is taken as it is."""
@@ -157,7 +157,7 @@ class Axis:
         said = list(remarks)
         if len(kept) < len(self.values):
             rare = len(self.values) - len(kept)
-            said.append(f"{rare} output cells that hardly ever occur are joined with others")
+            said.append(f"{rare} rare output bins are merged with others")
         return Draft.of(self.inputs, outputs, joined, remarks=said, faithful=faithful)
 
     def face_value_error(self, matrix: Floats, power: int = 2) -> float:

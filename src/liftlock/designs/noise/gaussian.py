@@ -42,8 +42,8 @@ class Gaussian(Noise):
 
     unit = "deviation"
     rules = ("smallest", "published", "classical", "analytic")
-    one_scale = "noise of standard deviation"
-    several_scales = "noise of deviation"
+    one_scale = "Gaussian noise, standard deviation"
+    several_scales = "Gaussian noise, standard deviation"
 
     @cached_property
     def mean(self) -> float:
@@ -93,8 +93,8 @@ class Gaussian(Noise):
             epsilon, delta, form = _lip_formula(notion, "the published deviation")
             sigma = float(formulas.smallest_sigma(self.reach, self.sd, epsilon, delta, form))
             return sigma, (
-                f"the published deviation for |x - {self.mean:.6g}| <= {self.reach:.6g}, "
-                f"the prior read as a normal law of deviation {self.sd:.6g}"
+                f"the published deviation for |x - {self.mean:.6g}| <= {self.reach:.6g}, the "
+                f"prior approximated by a normal distribution of standard deviation {self.sd:.6g}"
             )
         allowed = notion.delta_limit()
         if allowed is None:
@@ -114,22 +114,22 @@ class Gaussian(Noise):
         return f"the least deviation of the finite channel for {notion}"
 
     def uncut(self, scale: float, notion: Notion) -> list[str]:
-        """Say what the formulas without clamping and cutting give at this deviation."""
+        """Say what the formulas without clamping and binning give at this deviation."""
         allowed = notion.delta_limit()
         if allowed is None:
             return []
         if allowed.form == "ldp":
             delta = formulas.analytic_delta(float(allowed.epsilon), scale, self.axis.spread)
-            return [f"without clamping and cutting the analytic delta is {delta:.4g}"]
+            return [f"without clamping and binning the analytic delta is {delta:.4g}"]
         epsilon, _, form = _lip_formula(notion, "the published deviation")
         delta = float(formulas.radius_delta(self.reach, self.sd, scale, epsilon, form))
         within = f"|x - {self.mean:.6g}| <= {self.reach:.6g}"
-        uncut = "for a normal law without clamping and cutting the analytic delta of"
+        uncut = "for a normal distribution without clamping and binning the analytic delta of"
         said = [f"{uncut} {within} is {delta:.4g} ({form})"]
         if self.radius is not None:
             beyond = float(self.axis.masses[self.distances > self.reach].sum())
             said.append(
-                "nothing of the prior, as it is cut, lies beyond that radius"
+                "nothing of the discretised prior lies beyond that radius"
                 if beyond == 0.0
                 else f"{100 * beyond:.3g} % of the prior lies beyond that radius: "
                 "the analytic statement does not protect it, "
@@ -175,7 +175,7 @@ def gaussian(
     >>> from liftlock.contexts import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
-    'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
+    'Gaussian noise, standard deviation 32.4402, clamped to [20, 60], 512 bins'
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs), radius)
     return noise.one_for_all(notion, scale, as_published=as_published)
@@ -208,7 +208,7 @@ def instance_gaussian(
     >>> ages = Prior.from_counts({20: 1, 30: 4, 40: 6, 50: 4, 60: 1})
     >>> for said in instance_gaussian(ages, LIP("2"), outputs=64).remarks[:2]:
     ...     print(said)
-    noise of deviation 8.83609 to 17.917, clamped to [20, 60] and cut into 64 outputs
+    Gaussian noise, standard deviation 8.83609 to 17.917, clamped to [20, 60], 64 bins
     the least deviations of the form s profile^t for lip(2), with t = 0.7812
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs))
@@ -236,8 +236,8 @@ def _published(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:
     found = f"{true[0]:.4g}, at the ends {true[1]:.4g} and {true[2]:.4g} ({form})"
     middle = f"{points[places[0]]:.6g}"
     return sigmas, [
-        f"the published deviations, the prior read as a normal law of {law}",
-        f"without clamping and cutting their true delta at {middle} is {found}",
+        f"the published deviations, the prior approximated by a normal distribution of {law}",
+        f"without clamping and binning their true delta at {middle} is {found}",
     ]
 
 
@@ -267,7 +267,7 @@ def _calibrated(
         strength = read_number(power, lambda share: 0 <= share <= 1, wrong, "leave it out")
         sigmas = noise.scales(notion, profile(strength))
     said = f"the least deviations of the form s profile^t for {notion}, with t = {strength:.4g}"
-    return sigmas, [said, f"one deviation for all would have to be {common:.6g}"]
+    return sigmas, [said, f"a single standard deviation would have to be {common:.6g}"]
 
 
 def _few(noise: Gaussian) -> Gaussian:
@@ -301,13 +301,13 @@ def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:
 
 _OPTIONS = {
     "domain": "the ends to which the sum is clamped",
-    "outputs": "how many cells the domain is cut into",
+    "outputs": "number of bins of the domain",
 }
 
 GAUSSIAN = noise_design(
     "gaussian",
     gaussian,
-    says="add normal noise, clamp to the domain and cut; the least deviation that truly suffices",
+    says="add normal noise, clamp to the domain and discretise; the least deviation that suffices",
     promises="the least deviation of its kind; more budget never asks for more noise",
     source="000 Thm 5 on a bounded domain; eq. (24)",
     options={
@@ -319,9 +319,9 @@ GAUSSIAN = noise_design(
 INSTANCE_GAUSSIAN = noise_design(
     "gaussian-by-instance",
     instance_gaussian,
-    says="normal noise, less of it where the prior is dense; clamped, cut, calibrated exactly",
+    says="normal noise, less where the prior is dense; clamped, discretised, calibrated exactly",
     promises="never worse than gaussian for the utility that was asked for",
-    source="000 Cor 10, calibrated on the true output law",
+    source="000 Cor 10, calibrated on the true output distribution",
     uses_utility=True,
     options={
         "power": "how strongly deviations follow the profile, 0 to 1; by default the best",

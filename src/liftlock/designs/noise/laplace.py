@@ -138,8 +138,8 @@ def laplace(
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "context-free"):
     ...     print(laplace(grades, LIP("2"), scale=scale).remarks[0])
-    Laplace noise of scale 0.553387, clamped to [0, 2] and cut into 512 outputs
-    Laplace noise of scale 1, clamped to [0, 2] and cut into 512 outputs
+    Laplace noise of scale 0.553387, clamped to [0, 2], 512 bins
+    Laplace noise of scale 1, clamped to [0, 2], 512 bins
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=False, sensitivity=sensitivity)
@@ -170,8 +170,8 @@ def bounded_laplace(
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "published"):
     ...     print(bounded_laplace(grades, LIP("2"), scale=scale).remarks[0])
-    Laplace noise of scale 0.545454, renormalised on [0, 2] and cut into 512 outputs
-    Laplace noise of scale 0.978233, renormalised on [0, 2] and cut into 512 outputs
+    Laplace noise of scale 0.545454, renormalised on [0, 2], 512 bins
+    Laplace noise of scale 0.978233, renormalised on [0, 2], 512 bins
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
@@ -204,7 +204,7 @@ def instance_laplace(
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for remark in instance_laplace(grades, LIP("3"), outputs=64).remarks[:3]:
     ...     print(remark)
-    Laplace noise of scales 0.163776 to 0.332633, renormalised on [0, 2] and cut into 64 outputs
+    Laplace noise of scales 0.163776 to 0.332633, renormalised on [0, 2], 64 bins
     53.8 % of the largest inverse scale follows the prior: 1/b = 2.82398 + 3.28193 p(x) / p_max
     one scale for all would be 0.357964, with mean squared error 0.153611
     """
@@ -324,14 +324,14 @@ _OPTIONS = {
     "scale": "smallest, every-epsilon, published, context-free, or a number",
     "sensitivity": "the Delta of published scales: domain (u - l) or data (x_max - x_min)",
     "domain": "the ends of the numbers that are released",
-    "outputs": "how many cells the domain is cut into",
+    "outputs": "number of bins of the domain",
 }
 _LEAST_OF_ITS_KIND = "the least scale of its kind; more budget never asks for more noise"
 
 LAPLACE = noise_design(
     "laplace",
     laplace,
-    says="Laplace noise clamped to the domain, cut; the least scale that truly suffices",
+    says="Laplace noise clamped to the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 eq. (11), (17); 000 eq. (25)",
     options=_OPTIONS,
@@ -339,7 +339,7 @@ LAPLACE = noise_design(
 BOUNDED_LAPLACE = noise_design(
     "bounded-laplace",
     bounded_laplace,
-    says="Laplace noise renormalised on the domain, cut; the least scale that truly suffices",
+    says="Laplace noise renormalised on the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 Def 6, eq. (17); 000 eq. (25)",
     options=_OPTIONS,
@@ -347,7 +347,7 @@ BOUNDED_LAPLACE = noise_design(
 INSTANCE_LAPLACE = noise_design(
     "laplace-by-instance",
     instance_laplace,
-    says="bounded Laplace noise, less of it where the prior is dense; scales that truly suffice",
+    says="bounded Laplace noise, less where the prior is dense; the scales that suffice",
     promises="no larger squared error, as released, than one scale for all",
     source="000 eq. (26), calibrated",
     options={

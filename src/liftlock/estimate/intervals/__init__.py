@@ -37,7 +37,7 @@ _MEASURED = (Bayes, Unbiased, Likelihood, Consistent)
 """The estimators whose simulated intervals were measured; of others nothing is known."""
 _WHY_EXACT = {
     "bayes": "what the prior says of a count given the reports, term by term",
-    "unbiased": "no normal law is needed for a count",
+    "unbiased": "no normal approximation is needed for a count",
 }
 
 

@@ -105,9 +105,9 @@ def credible(
     before = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (model.symbols,))
     if not (np.isfinite(before).all() and before.min() > 0):
         raise InputError(
-            "a Dirichlet prior with numbers that are not above 0",
+            "the Dirichlet prior has numbers that are not above 0",
             value=concentration,
-            remedy="give one positive number for each value, or leave it at 1/2",
+            remedy="give one positive number per value, or leave it at 1/2",
         )
     if model.symbols == 2 and len(counts) <= _COARSE:
         return _by_grid(model, question, counts, level, about, before)

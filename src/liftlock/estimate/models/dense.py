@@ -360,7 +360,7 @@ class Dense(Model):
         if few.any():
             kinds = "exact intervals" if question.counts else "credible intervals"
             other = "no other kind takes weights"
-            remedy = other if tally.weighted else f"{kinds} need no normal law"
+            remedy = other if tally.weighted else f"{kinds} need no normal approximation"
             remarks.append(
                 f"few reports decide about {question.named(few)}, and whole numbers jump: in such "
                 "cases normal intervals of 95 % were measured to hold the truth 78 to 100 times in "
@@ -369,11 +369,11 @@ class Dense(Model):
         people, least = tally.people[0], FEW_WEIGHTED if tally.weighted else _FEW
         if people < least:
             remarks.append(
-                f"the normal law is rough for weights that say as much as {people:.3g} equal ones: "
-                f"below {least} the level is not kept"
+                f"the normal approximation is rough for weights that say as much as {people:.3g} "
+                f"equal ones: below {least} the level is not kept"
                 if tally.weighted
-                else f"the normal law is rough for {people:.0f} people: below {least} the level is "
-                "not kept; credible intervals need no normal law"
+                else f"the normal approximation is rough for {people:.0f} people: below {least} "
+                "the level is not kept; credible intervals need no normal approximation"
             )
         return tuple(remarks)
 

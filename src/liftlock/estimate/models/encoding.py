@@ -213,7 +213,7 @@ class Encoding(Model):
         p, q = self.rates
         if tally.reports * min(q, 1 - p) >= ENOUGH:
             return ()
-        return ("the normal law is rough for so few reports: the level is not kept",)
+        return ("the normal approximation is rough for so few reports: the level is not kept",)
 
     def no_interval(self, kind: str, question: Question) -> NotDefined:
         """Return the refusal of a kind of interval for many symbols."""

@@ -99,9 +99,7 @@ class PerUser(Model):
     """
 
     inputs: Alphabet
-    why: str = (
-        "each user has a prior of their own, and posterior means have the least squared error"
-    )
+    why: str = "the priors are per user, and posterior means have the least squared error"
     """Why the reports were read one by one."""
     masses: None = field(default=None, init=False)
     estimators: ClassVar[frozenset[str]] = frozenset(("bayes",))

@@ -19,9 +19,9 @@ __all__ = ["FORMATS", "Format", "format_named", "open_table", "stem"]
 _FOREIGN = {
     b"PK\x03\x04": ("an Excel workbook or another archive", "save the sheet as CSV"),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "save the sheet as CSV"),
-    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unpack it first"),
-    b"BZh": ("compressed by bzip2", "unpack it first"),
-    b"\xfd7zXZ\x00": ("compressed by xz", "unpack it first"),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it first"),
+    b"BZh": ("compressed with bzip2", "unpack it first"),
+    b"\xfd7zXZ\x00": ("compressed with xz", "unpack it first"),
     b"FEA1": ("the first version of Feather", "write it again as Arrow or Parquet"),
     b"PARE": ("an encrypted Parquet file", "decrypt it first"),
 }
@@ -87,7 +87,9 @@ def open_table(
         form = format_named(path) or CSV
         if form.magic and start:
             raise FileError(
-                f"not {form.title}", where=str(path), remedy="is it whole, and the right one?"
+                f"not {form.title}",
+                where=str(path),
+                remedy="check that it is complete, and the right file",
             )
         form = CSV if form.magic else form
     given = {"delimiter": delimiter, "names": names}
@@ -95,7 +97,7 @@ def open_table(
         raise FileError(
             "not a CSV",
             where=str(path),
-            remedy="it names its columns itself: leave out delimiter and names",
+            remedy="leave out delimiter and names: the file names its columns",
         )
     return form.open(path, asked)
 

@@ -99,7 +99,7 @@ def column_place(where: str, columns: Sequence[str], column: str, *, header: boo
             "column name given twice",
             where=f"{where}, columns {found[0] + 1} and {found[1] + 1}",
             value=column,
-            remedy="the names of columns are different from one another",
+            remedy="give each column a different name",
         )
     return found[0]
 
@@ -124,7 +124,7 @@ def readable(path: Path, kind: str) -> Iterator[None]:
         # Arrow reports damaged content as an error of the system, but without its number.
         failed = isinstance(error, OSError) and error.errno
         raise FileError(
-            "cannot read" if failed else f"not a whole {kind} file",
+            "cannot read" if failed else f"incomplete {kind} file",
             where=str(path),
             value=os.strerror(failed) if failed else str(error).partition("\n")[0],
             remedy="check its permissions and its disk" if failed else "write it again",

@@ -117,7 +117,7 @@ def reading(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
             yield gzip.GzipFile(fileobj=raw, mode="rb") if packed else raw  # type: ignore[misc]
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(
-            "not a whole gzip file", where=str(path), value=str(error), remedy="pack it again"
+            "incomplete gzip file", where=str(path), value=str(error), remedy="compress it again"
         ) from None
     except OSError as error:
         raise FileError(
@@ -175,7 +175,7 @@ def raw_rows(layout: CsvLayout, columns: Sequence[int]) -> Iterator[RawRows]:
                 raise FileError(
                     f"a row longer than {MOST_RECORD >> 20} MiB",
                     where=layout.where(offset),
-                    remedy="is a quotation mark missing?",
+                    remedy="check for a missing quotation mark",
                 )
 
 
@@ -221,16 +221,16 @@ def _malformed(
     if status == kernels.RAGGED:
         row = data[bad : bad + 200].splitlines()[0].decode(errors="replace")
         source = "the header has" if layout.header else "names were given for"
-        remedy = f"the cells of every row are separated by {_NAMES.get(layout.mark, layout.mark)}"
+        remedy = f"separate the cells of every row by {_NAMES.get(layout.mark, layout.mark)}"
         return FileError(
             f"{cells} cell{'s' * (cells != 1)}, but {source} {len(layout.columns)}",
             where=where,
             value=row,
-            remedy=f"{remedy}; a cell that holds one stands in quotation marks",
+            remedy=f"{remedy}, and quote a cell that contains it",
         )
     if status == kernels.AFTER_QUOTE:
         return FileError(
-            "text behind a closing quotation mark",
+            "text after a closing quotation mark",
             where=f"{where}, column {cells}",
             remedy="double the quotation marks inside a quoted cell",
         )
@@ -262,7 +262,7 @@ def read_layout(
             raise FileError(
                 f"a header longer than {MOST_RECORD >> 20} MiB",
                 where=str(path),
-                remedy="is it a CSV? is a quotation mark missing?",
+                remedy="check that it is a CSV, and for a missing quotation mark",
             )
         limit *= 4
 
@@ -332,7 +332,7 @@ def _head(
 def _check_delimiter(delimiter: str) -> None:
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise InputError(
-            "not a mark between cells",
+            "not a separator",
             value=delimiter,
             remedy="give one character, such as , ; | or a tab",
         )
@@ -371,7 +371,7 @@ def _check_one_column(path: Path, line: int, name: str) -> None:
             f"cells separated by {' or '.join(found)}",
             where=f"{path}, line {line}",
             value=name,
-            remedy="say which it is (--delimiter, delimiter= in Python)",
+            remedy="give the separator (--delimiter, delimiter= in Python)",
         )
 
 

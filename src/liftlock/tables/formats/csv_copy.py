@@ -176,7 +176,7 @@ def cells_of(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places,
 def _as_text(array: pa.Array) -> pa.Array:
     if pa.types.is_nested(array.type) or is_bytes(array.type):
         raise InputError(
-            f"a column of {array.type} cannot be a column of a CSV",
+            f"a column of {array.type} cannot be written to a CSV",
             remedy="write it as .parquet or .arrow",
         )
     if pa.types.is_null(array.type):
@@ -210,5 +210,5 @@ def check_marks(source: CsvFile, output: Path) -> None:
         raise InputError(
             f"the cells of {source.path} are not separated by tabs",
             where=str(output),
-            remedy="they stay as they are: write a .csv",
+            remedy="give the output a name that ends in .csv: the separator stays the same",
         )

@@ -28,7 +28,7 @@ Places = npt.NDArray[np.int64]
 
 
 FINE, RAGGED, AFTER_QUOTE, UNCLOSED = 0, 1, 2, 3
-"""What `scan` found: nothing wrong, too few or many cells, text behind a closing quotation mark,
+"""What `scan` found: nothing wrong, too few or many cells, text after a closing quotation mark,
 a quotation mark that is never closed."""
 
 

@@ -87,9 +87,7 @@ class OpenedFrame:
             import narwhals as nw
 
         if column not in self.frame.columns:
-            raise InputError(
-                "no column of this name", value=column, remedy=f"columns are {self._listed}"
-            )
+            raise InputError("no such column", value=column, remedy=f"columns are {self._listed}")
         series = self.frame.get_column(column)
         try:
             if self.frame.implementation.is_pandas():
@@ -100,9 +98,8 @@ class OpenedFrame:
                 found = series.to_arrow()
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(
-                f"the column {column!r} holds values of different types, or of a type that no "
-                "table has",
-                remedy="make them all text, all whole numbers or all truth values",
+                f"the column {column!r} holds mixed or unsupported types",
+                remedy="make them all text, all whole numbers or all booleans",
             ) from None
         return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
@@ -180,7 +177,7 @@ def _collected(lazy: Any, needed: list[Any] | None) -> Any:
         wanted = dict.fromkeys(needed or known)
         return (lazy.select(*wanted) if wanted.keys() <= set(known) else lazy).collect()
     raise InputError(
-        "a lazy frame would draw again whenever it is looked at",
+        "a lazy frame would draw again whenever it is computed",
         value=str(lazy.implementation),
         remedy="collect it into a PyArrow table first; for Spark use liftlock.spark",
     )

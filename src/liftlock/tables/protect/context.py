@@ -78,21 +78,21 @@ def learn_labels(
     notes: list[str] = []
     rare = sorted_labels(label for label in values if values[label] < policy.rare)
     if len(rare) == 1 and OTHER_LABEL not in values:
-        notes.append(f"{rare[0]!r} alone is rare: it is called {OTHER_LABEL}")
+        notes.append(f"{rare[0]!r} is the only rare value and was renamed {OTHER_LABEL}")
     if not values:
         raise InputError(f"all values of {name!r} are missing", remedy="choose another column")
     if len(rare) == len(values):
         raise InputError(
             f"every value of {name!r} is rarer than {policy.rare} rows",
             value=max(values.values()),
-            remedy="merge less: lower --rare",
+            remedy="lower --rare",
         )
     kept = sorted_labels(label for label in values if values[label] >= policy.rare)
     _check_values(
         f"the column {name!r}",
         len(kept) + bool(rare),
         rows - missing,
-        "merge rare ones (--rare), cut numbers into cells (--numbers), or give a public joint "
+        "merge rare values (--rare), discretise numbers (--numbers), or give a public joint "
         "(--joint)",
     )
     for taken in (MISSING_LABEL, OTHER_LABEL):
@@ -113,22 +113,22 @@ def learn_labels(
             notes.append(f"{other} is still in only {merged:,} rows")
     elif policy.unseen == "map":
         other = max(kept, key=lambda label: values[label])
-        notes.append(f"unseen values become {other!r}, the most frequent one")
+        notes.append(f"unseen values are mapped to {other!r}, the most frequent value")
     asks = missing and (policy.missing == "category" or (policy.missing == "keep" and secret))
     if asks:
         labels.append(MISSING_LABEL)
     notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     if len(labels) > MOST_LABELS:
         raise InputError(
-            f"{len(labels):,} different values of {name!r}: more than {MOST_LABELS:,} are no "
-            "categories",
-            remedy="merge rare ones (--rare), or read them as numbers (--numbers)",
+            f"column {name!r} has {len(labels):,} distinct values; at most {MOST_LABELS:,} can be "
+            "treated as categories",
+            remedy="merge rare values (--rare), or treat the column as numeric (--numbers)",
         )
     if len(labels) < 2:
         raise InputError(
             f"all rows have the same value of {name!r}",
             value=labels[0],
-            remedy="there is nothing to protect: a constant tells nothing",
+            remedy="leave the column as it is: a constant reveals nothing",
         )
     code = ColumnEncoding(
         name,
@@ -172,9 +172,9 @@ def learn_numbers(
     _check_missing(name, missing, rows, policy)
     if policy.rare:
         raise InputError(
-            "rare values of numbers are not merged: cells hold many",
+            "rare numbers are not merged: a bin holds many",
             value=policy.rare,
-            remedy="leave out --rare, or use fewer cells (--cells)",
+            remedy="leave out --rare, or use fewer bins (--bins)",
         )
     if missing == rows:
         raise InputError(f"all values of {name!r} are missing", remedy="choose another column")
@@ -182,19 +182,19 @@ def learn_numbers(
     law = from_data(numbers[~empty], domain=domain)
     if domain is None:
         notes.append(
-            f"no --domain: [{law.lower:g}, {law.upper:g}] was taken from the data, and shows "
-            "their ends to everybody"
+            f"no --domain: [{law.lower:g}, {law.upper:g}] was taken from the data, which reveals "
+            "their minimum and maximum"
         )
     if secret is None:
         if missing and policy.missing == "category":
             raise InputError(
                 f"{missing:,} missing values among the numbers of {name!r}",
-                remedy="numbers have no category for them: fill them in, or keep them missing "
-                "(--missing keep)",
+                remedy="fill them in, or keep them missing (--missing keep): numbers have no "
+                "category for them",
             )
         if exact(policy.smooth, name="smooth"):
             raise InputError(
-                f"the numbers of {name!r} are not smoothed: their cells hold about as many each",
+                f"the numbers of {name!r} are not smoothed: their bins hold about equal counts",
                 value=policy.smooth,
                 remedy="leave out --smooth",
             )
@@ -265,7 +265,7 @@ def _context(
         raise InputError(
             f"the secret {secret!r} has the same value in all rows",
             value=told[0] if told else None,
-            remedy="there is nothing to hide; to protect the column itself leave out --secret",
+            remedy="leave out --secret to protect the column itself",
         )
     rows = [[table.get((label, place), 0) for place in range(len(inputs))] for label in told]
     _check_values(
@@ -345,15 +345,15 @@ def _check_missing(name: str, missing: int, rows: int, policy: Policy) -> None:
     if missing and policy.missing == "refuse":
         raise InputError(
             f"{missing:,} of {rows:,} values of {name!r} are missing",
-            remedy="fill them in, or say what they become: --missing category or keep",
+            remedy="fill them in, or give --missing category or keep",
         )
 
 
 def _check_values(what: str, values: int, rows: int, remedy: str) -> None:
     if 2 * values > rows:
         raise InputError(
-            f"{what} has {values:,} different values in {rows:,} rows: too many to learn how often "
-            "each occurs",
+            f"{what} has {values:,} distinct values in {rows:,} rows: too many to learn their "
+            "frequencies",
             remedy=remedy,
         )
 
@@ -363,9 +363,9 @@ def _missing_notes(name: str, missing: int, policy: Policy, secret: str | None) 
         return
     how = f"{missing:,} missing values of {name!r}"
     if policy.missing == "category":
-        yield f"{how} are a category of their own, {MISSING_LABEL}, and protected like the others"
+        yield f"{how} are a separate category, {MISSING_LABEL}, protected like the others"
     elif secret is None:
-        yield f"{how} were kept missing: who has none is not protected"
+        yield f"{how} were kept missing: whether a value is missing is not protected"
     else:
         yield f"{how} were kept missing: what that tells about {secret!r} is in the guarantee"
 

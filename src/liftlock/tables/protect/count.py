@@ -59,9 +59,8 @@ class Tally:
                 values = len({key[place] for key in self.counts})
                 if values > most:
                     raise InputError(
-                        f"the column {name!r} has more than {most:,} different values",
-                        remedy="it is no category: leave it out, merge its values, or read it as "
-                        "numbers (--numbers)",
+                        f"the column {name!r} has more than {most:,} distinct values",
+                        remedy="leave it out, merge its values, or treat it as numeric (--numbers)",
                     )
 
 
@@ -83,9 +82,9 @@ def countable(column: pa.Array, name: str) -> pa.Array:
     kind = column.type
     if pa.types.is_nested(kind):
         raise InputError(
-            f"the column {name!r} holds lists or structures",
+            f"the column {name!r} holds lists or structs",
             value=str(kind),
-            remedy="choose a column of texts, numbers or truth values",
+            remedy="choose a column of text, numbers or booleans",
         )
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return pc.utf8_trim_whitespace(column)

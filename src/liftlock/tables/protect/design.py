@@ -71,7 +71,7 @@ def choose(
             raise NotDefined(
                 f"the method {method}",
                 "a column of a table",
-                "it reports sets of values: choose another method",
+                "choose another method: this one reports sets of values",
             )
         return made
     end = time.monotonic() + seconds - Clock.paused
@@ -260,7 +260,7 @@ def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) 
     context = joint.restricted(inputs.labels)
     origin = made.origin
     if origin is not None:
-        said = "designed for those who have a value; missing cells come out missing"
+        said = "designed for rows with a value; missing cells stay missing"
         # The bound was for a smaller budget, and says nothing about other ways to keep this one.
         origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
     return Mechanism.proved(whole, notion, context, origin)
@@ -308,7 +308,7 @@ def _limits(notion: Notion) -> LiftLimits:
         raise NotDefined(
             "keeping cells missing",
             f"the notion {notion.name}",
-            "make missing values a category of their own (--missing category)",
+            "make missing values a category (--missing category)",
         )
     return limits
 
@@ -326,8 +326,8 @@ def _left(budget: Budget | None, taken: Fraction, missing: Label) -> str:
 
 def _none_left(missing: Label) -> InputError:
     return InputError(
-        f"who has no value, {missing}, tells more about the secret than the budget allows",
-        remedy="make missing values a category of their own (--missing category), or allow more",
+        f"whether the cell is {missing} reveals more about the secret than the budget allows",
+        remedy="make missing values a category (--missing category), or allow more",
     )
 
 

@@ -206,9 +206,9 @@ def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
 def _copy(name: str, target: str, *, is_secret: bool) -> InputError:
     what = "the secret" if is_secret else "the protected column"
     return InputError(
-        f"the kept column {name!r} tells {what} {target!r} value by value",
-        remedy=f"leave it out of the output (--drop {_quoted(name)}), or insist on keeping it "
-        f"(--keep {_quoted(name)})",
+        f"the kept column {name!r} determines {what} {target!r}",
+        remedy=f"drop it from the output (--drop {_quoted(name)}), or keep it on purpose (--keep "
+        f"{_quoted(name)})",
     )
 
 

@@ -66,10 +66,10 @@ def combined_leaks(
             count_tuples(piece, codes, [None], [tuples])
         if max((len(tally) for tally in (*tallies, tuples)), default=0) > MOST_TUPLES:
             many = f"more than {MOST_TUPLES:,} combinations of values"
-            return [], [f"{many}: what the columns tell together was not accounted for"]
+            return [], [f"{many}: the joint leakage of the columns was not accounted for"]
     found: list[CombinedLeak] = []
     missed = [
-        f"the table has no column {secret!r}: what the columns tell together about it is not known"
+        f"the table has no column {secret!r}: the joint leakage about it is unknown"
         for secret in dict.fromkeys(secrets)
         if secret is not None and secret not in told
     ]
@@ -96,7 +96,7 @@ def _add(
         joint, channels = product_setting([each.mechanism for each in released], tally)
         found.append(CombinedLeak(secret, names, account(channels, joint)))
     except LiftlockError as error:
-        missed.append(f"together about {secret!r}: not accounted for ({error})")
+        missed.append(f"joint leakage about {secret!r}: not accounted for ({error})")
 
 
 def product_setting(

@@ -91,9 +91,9 @@ def _check_secrets(spec: ColumnSpec, counts: Counts) -> None:
         label = secret_label(told)
         if label != MISSING_LABEL and known.isdisjoint(texts_of(label)):
             raise InputError(
-                f"a value of the secret {spec.secret!r} that the joint does not know",
+                f"a value of the secret {spec.secret!r} is not in the joint",
                 value=label,
-                remedy=f"add it to the joint, which knows {', '.join(sorted(known)[:6])}",
+                remedy=f"add it to the joint, which has {', '.join(sorted(known)[:6])}",
             )
 
 
@@ -110,14 +110,14 @@ def _given(spec: ColumnSpec) -> Learned:
     if keeps and spec.secret is None and MISSING_LABEL in known:
         raise InputError(
             f"the prior of {spec.column!r} knows {MISSING_LABEL}, and missing cells are kept",
-            remedy="take it out of the prior, or make it a category (--missing category)",
+            remedy="remove it from the prior, or make it a category (--missing category)",
         )
     asks = MISSING_LABEL in known and policy.missing != "refuse"
     notes: list[str] = []
     other: Label | None = OTHER_LABEL if OTHER_LABEL in known else None
     if other is None and policy.unseen == "map":
         other = labels[int(np.argmax(masses))]
-        notes.append(f"values of {spec.column!r} that are unseen become {other!r}, the likeliest")
+        notes.append(f"unseen values of {spec.column!r} are mapped to {other!r}, the most likely")
     code = ColumnEncoding(
         spec.column,
         missing=MISSING_LABEL if asks else None,
@@ -192,7 +192,7 @@ def learn_together(
     if merged:
         notes.append(
             f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
-            "with the most similar ones that are more frequent"
+            "with the most similar frequent ones"
         )
     return Learned(context, group, None, tuple(notes))
 
@@ -213,7 +213,7 @@ def _merged(
         raise InputError(
             f"every combination of values is rarer than {rare} rows",
             value=max(sizes.values()),
-            remedy="merge less: lower --rare",
+            remedy="lower --rare",
         )
 
     def likeness(rarely: tuple[int, ...], other: tuple[int, ...]) -> tuple[Any, ...]:
@@ -237,7 +237,7 @@ def _too_many(specs: Sequence[ColumnSpec], tuples: int, rows: int | None = None)
     shown = ", ".join(spec.column for spec in specs)
     found = f"{tuples:,} combinations of values" + ("" if rows is None else f" in {rows:,} rows")
     return InputError(
-        f"{found}: too many to learn how often each occurs",
+        f"{found}: too many to learn their frequencies",
         value=shown,
-        remedy="merge rare values (--rare), use fewer cells of numbers (--cells), or fewer columns",
+        remedy="merge rare values (--rare), use fewer bins for numbers (--bins), or fewer columns",
     )

@@ -67,7 +67,7 @@ def prepare(
     columns = [
         _column(source, group, learned, rows, share, curve, watch) for group, learned in groups
     ]
-    watch(Step("looking at the columns that stay"))
+    watch(Step("inspecting the other columns"))
     hidden = [each for each in map(_protected_target, specs) if each in source.columns]
     look = inspect_other_columns(
         source,
@@ -84,8 +84,8 @@ def prepare(
     alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
         missed.append(
-            f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
-            "accounted for, since each row has a prior of its own"
+            f"{', '.join(map(repr, alone))}: the joint leakage with the other columns was not "
+            "accounted for, because its priors are per user"
         )
     notes = [*missed, *_kept_notes(look, kept)]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
@@ -118,11 +118,11 @@ def _checked(
         raise InputError("a column is protected twice", value=twice[0], remedy="name it once")
     both = [column for column in drop if column in keep]
     if both:
-        raise InputError("a column is both kept and left out", value=both[0])
+        raise InputError("a column is both kept and dropped", value=both[0])
     for column in drop:
         if column in columns:
             raise InputError(
-                "a protected column is left out", value=column, remedy="leave out --drop for it"
+                "a protected column is dropped", value=column, remedy="leave out --drop for it"
             )
     secrets = [spec.secret for spec in specs if spec.secret in source.columns and spec.secret]
     # A model's opinion of a person is a statement about that person, too.
@@ -172,13 +172,13 @@ def _column(
     notes, own = learned.notes, None
     smoothed = exact(spec.policy.smooth, name="smooth")
     if learned.alone is not None and (smoothed or not counted):
-        say(Step("measuring under the table's own statistics"))
+        say(Step("measuring the empirical leakage"))
         own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
         if own is not None and own.mapped:
             became = learned.alone.other
             notes = (
                 *notes,
-                f"{own.mapped:,} values of {spec.column!r} that were not known became {became!r}",
+                f"{own.mapped:,} unseen values of {spec.column!r} were mapped to {became!r}",
             )
     return ProtectedColumn(
         name,
@@ -225,7 +225,7 @@ def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
     limits = notion.lift_limits()
     if limits is None or None in limits:
         raise InputError(
-            "a prior of each row's own goes with lip or alip",
+            "per-user priors go with lip or alip",
             value=notion.name,
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
@@ -235,15 +235,15 @@ def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
         made = lock_users(list(spec.local), notion, method, budgets)
     except NotCertified:
         raise InputError(
-            "a row has a larger budget than the guarantee",
+            "a user's budget exceeds the guarantee",
             value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
-            remedy="let the guarantee be that of the largest budget",
+            remedy="raise the guarantee to the largest budget",
         ) from None
-    notes = [f"each row has a prior of its own, in {len(spec.local)} columns of the table"]
+    notes = [f"per-user priors are read from {len(spec.local)} columns of the table"]
     if spec.local_budgets is not None:
         notes.append(
-            f"each row has the budget that {spec.local_budgets!r} says, {len(budgets)} of them; "
-            "this column is public and stays"
+            f"per-user budgets are read from {spec.local_budgets!r} ({len(budgets)} distinct); "
+            "this column is public and kept"
         )
     code = TableEncoding((ColumnEncoding(spec.column),))
     return ProtectedColumn(spec.column, None, replace(made, encoding=code), False, tuple(notes))
@@ -271,21 +271,21 @@ def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
 def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
     if look.identities:
         yield (
-            f"{_listed(look.identities)}: nearly every row has a value of its own there; whoever "
-            "knows it elsewhere knows whose row it is"
+            f"{_listed(look.identities)}: almost every value is unique, so the column identifies "
+            "rows"
         )
     if look.unknown:
         yield (
-            f"{_listed(look.unknown)}: too many values, too few rows of each, or no plain ones, to "
-            "see what they tell about what is protected; they stay as they are"
+            f"{_listed(look.unknown)}: too many values, too few rows of each, or unsupported "
+            "types, to measure the leakage; kept unchanged"
         )
     if look.ordered:
         yield (
-            f"the rows are sorted or grouped by {_listed(look.ordered)}, and stay in their order, "
-            "which tells it: shuffle them before"
+            f"the rows are sorted or grouped by {_listed(look.ordered)}, and their order is kept, "
+            "which reveals it: shuffle them first"
         )
     for name in kept:
-        yield f"{name!r} is kept because you insisted, whatever it tells"
+        yield f"{name!r} is kept by --keep, even if it reveals the secret"
 
 
 def _listed(names: Sequence[str]) -> str:

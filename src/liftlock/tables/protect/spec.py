@@ -62,7 +62,9 @@ class Policy:
         for text in self.spelled:
             if text.strip() in (MISSING_LABEL, OTHER_LABEL):
                 # It would be counted as missing, and released as what it is called.
-                raise reserved("a text for missing cells", text.strip())
+                raise reserved(
+                    "one text instead of a list of texts for missing cells", text.strip()
+                )
         if self.rare < 0:
             raise InputError(
                 "rare is not a number of rows", value=self.rare, remedy="give 0 or more"
@@ -96,19 +98,19 @@ class ColumnSpec:
     def __post_init__(self) -> None:
         if self.secret == self.column:
             raise InputError(
-                "a column is its own secret",
+                "the column is its own secret",
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
             )
         if self.local_budgets is not None and not self.local:
             raise InputError(
-                "budgets of rows that have no priors of their own",
+                "per-user budgets without per-user priors",
                 value=self.local_budgets,
                 remedy="name the columns of probabilities too (--local-priors)",
             )
         if self.local and (self.secret is not None or self.context is not None or self.numbers):
             raise InputError(
-                "a prior of each row's own leaves no place for a secret, a joint or numbers",
+                "per-user priors do not go with a secret, a joint or numbers",
                 value=self.column,
                 remedy="protect the value itself, or leave out the columns of probabilities",
             )
@@ -123,19 +125,20 @@ class ColumnSpec:
         cut = self.numbers or self.domain is not None or self.cells is not None
         if self.context is not None and cut:
             raise InputError(
-                "cells of numbers are counted in the table, and a joint or prior is given",
+                "a joint or prior is given for a column of numbers, whose bins are counted in the "
+                "table",
                 value=self.column,
                 remedy="leave out one of them",
             )
         if isinstance(self.context, Joint) and self.secret is None:
             raise InputError(
-                "a joint without the name of its secret",
+                "the joint needs the name of its secret",
                 value=self.column,
                 remedy="name the secret (--secret); give a prior to protect the value itself",
             )
         if isinstance(self.context, Prior) and self.secret is not None:
             raise InputError(
-                "a prior says nothing about a secret",
+                "a prior has no secret",
                 value=self.secret,
                 remedy="give a joint of the secret and the column",
             )
@@ -146,7 +149,7 @@ def check_together(specs: Sequence[ColumnSpec]) -> None:
     first = specs[0]
     if len(specs) < 2:
         raise InputError(
-            "one column is not several", value=first.column, remedy="leave out --together"
+            "--together needs several columns", value=first.column, remedy="leave out --together"
         )
     for spec in specs:
         for what, same in (
@@ -156,19 +159,19 @@ def check_together(specs: Sequence[ColumnSpec]) -> None:
         ):
             if not same:
                 raise InputError(
-                    f"columns that are protected as one value have one {what}",
+                    f"columns protected together share one {what}",
                     value=spec.column,
                     remedy="leave out --together, or give them the same",
                 )
         if spec.local or spec.context is not None:
             raise InputError(
-                "columns that are protected as one value are counted in the table",
+                "columns protected together are counted in the table",
                 value=spec.column,
-                remedy="leave out --together, or what is said of the prior",
+                remedy="leave out --together, or the joint and prior",
             )
         if spec.policy.missing == "keep":
             raise InputError(
-                "columns that are protected as one value keep no cell missing",
+                "columns protected together cannot keep cells missing",
                 value=spec.column,
                 remedy="make missing values a category (--missing category)",
             )
@@ -235,15 +238,16 @@ def column_specs(
     if names and all(isinstance(name, ColumnSpec) for name in names):
         if notion is not None or secret is not None or how:
             raise InputError(
-                "specs of columns with something beside them",
+                "specs are given with other arguments",
                 value=", ".join(how) or None,
-                remedy="say it in each spec",
+                remedy="give either a list of specs or the single-column arguments",
             )
         return names
     secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
     if len(secrets) != len(names):
         raise InputError(
-            f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
+            f"{len(secrets)} secrets for {len(names)} columns",
+            remedy="give one value, or one per column",
         )
     policy = Policy(
         how.get("missing", "category"),
@@ -289,14 +293,14 @@ def _text(name: Any) -> str:
 def _notion(given: Any, name: Any) -> Notion:
     """Read a guarantee: a notion, a claim such as ``lip=1``, or an epsilon of LIP."""
     if given is None:
-        raise InputError("no guarantee is asked for", value=name, remedy="give one for each column")
+        raise InputError("no guarantee", value=name, remedy="give one per column")
     if isinstance(given, str) and "=" in given:
         return parse_claim(given)
     if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
         return LIP(given if isinstance(given, str) else str(given))
     if not hasattr(given, "certify"):
         raise InputError(
-            f"a guarantee of type {type(given).__name__}",
+            f"not a guarantee: {type(given).__name__}",
             value=given,
             remedy="give a notion such as LIP('0.5'), or its text lip=0.5",
         )
@@ -306,6 +310,4 @@ def _notion(given: Any, name: Any) -> Notion:
 
 def reserved(what: str, label: str) -> LabelError:
     """Return the refusal of a label that means something here."""
-    return LabelError(
-        f"{what} is called {label!r}, which has a meaning of its own here", remedy="rename it"
-    )
+    return LabelError(f"{what} is called {label!r}, a reserved name", remedy="rename it")

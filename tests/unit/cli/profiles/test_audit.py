@@ -111,9 +111,12 @@ def test_long_lists_are_cut(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["m.csv", "--profiles", "profiles.csv"], ["told apart? at profiles.csv", "--edges FILE"]),
+        (
+            ["m.csv", "--profiles", "profiles.csv"],
+            ["no edges between the profiles at profiles.csv", "--edges FILE"],
+        ),
         (["m.csv", "--edges", "edges.csv"], ["no profiles at m.csv; give --profiles"]),
-        (["m.csv"], ["no context at m.csv"]),
+        (["m.csv"], ["no prior for the channel at m.csv"]),
         (["m.csv", *GRAPH, "--graph", "chain"], ["give only one of --edges and --graph"]),
         (["m.csv", *GRAPH, "--prior", "p.csv"], ["--prior does not go with a graph of profiles"]),
         (["m.csv", *GRAPH, "--alpha", "2"], ["--alpha does not go with a graph"]),
@@ -214,9 +217,9 @@ def test_claims_that_a_graph_does_not_know(run: Run) -> None:
     files = FILES | {"m.csv": SHARED}
     arguments = ("audit", "m.csv", *GRAPH, "--check")
     wrong = run(*arguments, "lip=1", files=files)
-    parts = ("--check lip is not defined for a graph of profiles", "only profile=BUDGET is")
+    parts = ("--check lip is not defined for a graph of profiles", "use --check profile=BUDGET")
     assert_refused(wrong, *parts)
-    without = "a claim without a value"
+    without = "the claim has no value"
     assert_refused(run(*arguments, "profile"), f"{without}: 'profile'; write it like profile=1")
     assert_refused(run(*arguments, "profile="), f"{without}: 'profile='; write it like profile=1")
     assert_refused(run(*arguments, "alip"), "write it like alip=LOWER,UPPER")

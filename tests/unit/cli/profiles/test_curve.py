@@ -63,11 +63,11 @@ def test_an_interruption_leaves_no_half(run: Run, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["profiles", "curve"], ["which profiles are there?"]),
+        (["profiles", "curve"], ["no profiles: give --profiles"]),
         ([*CURVE, "--epsilons", "1,x"], ["not a number: 'x'"]),
         ([*CURVE, "--epsilons", "1,,2"], ["an empty budget"]),
         (["profiles", "curve", *GRAPH, "--methods", "magic"], ["unknown method: 'magic'"]),
-        ([*CURVE, "--csv", "edges.csv"], ["--csv would replace --edges"]),
+        ([*CURVE, "--csv", "edges.csv"], ["--csv would overwrite --edges"]),
         ([*CURVE, "--plot", "curve.doc"], ["unknown kind of picture"]),
     ],
 )

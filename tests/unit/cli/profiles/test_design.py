@@ -117,16 +117,16 @@ def design(*arguments: str) -> list[str]:
     [
         (
             design("--graph", "chain", "--epsilon", "1"),
-            ["which profiles are there? give --profiles or --table"],
+            ["no profiles: give --profiles or --table"],
         ),
-        (design(*GRAPH), ["how much may leak? give --epsilon"]),
+        (design(*GRAPH), ["no budget: give --epsilon"]),
         (design(*GRAPH, "--epsilon", "inf"), ["--epsilon is infinite"]),
         (design(*GRAPH, "--epsilon", "-1"), ["--epsilon is negative", "0 or more"]),
         (design(*GRAPH, "--epsilon", "much"), ["not a number: 'much'"]),
         (design(*GRAPH, "--epsilon", "1", "--method", "magic"), ["unknown method: 'magic'"]),
         (
             design(*GRAPH, "--epsilon", "1", "--utility", "x"),
-            ["unknown utility: 'x'; known are minimax, hamming"],
+            ["unknown utility: 'x'; use one of minimax, hamming"],
         ),
         (design(*GRAPH, "--epsilon", "1", "--utility", "distortion"), ["needs --loss"]),
         (
@@ -137,33 +137,45 @@ def design(*arguments: str) -> list[str]:
         (design(*GRAPH, *TABLE_OF, "--epsilon", "1"), ["only one of --profiles and --table"]),
         (design(*GRAPH, "--column", "usage", "--epsilon", "1"), ["--column goes with --table"]),
         (design(*GRAPH, "--smooth", "1", "--epsilon", "1"), ["--smooth goes with --table"]),
-        (design(*TABLE_OF[:4], "--epsilon", "1"), ["which column of the table? give --column"]),
-        (design(*TABLE_OF, "--epsilon", "1"), ["told apart? at table.csv", "--group-column NAME"]),
+        (design(*TABLE_OF[:4], "--epsilon", "1"), ["--table needs --column"]),
+        (
+            design(*TABLE_OF, "--epsilon", "1"),
+            ["no edges between the profiles at table.csv", "--group-column NAME"],
+        ),
         (design(*TABLE_OF, "--smooth", "-1", "--epsilon", "1"), ["--smooth is negative: '-1'"]),
         (
             design(*TABLE_OF[:-1], "use", "--graph", "chain", "--epsilon", "1"),
             ["no such column at table.csv, line 1: 'use'; it has id, user, role, usage"],
         ),
-        ([*DESIGN, "--option", "colour=red"], ["the method cluster has no option of this name"]),
+        ([*DESIGN, "--option", "colour=red"], ["the method cluster has no such option"]),
         (
             [*DESIGN, "--method", "smooth-categorical", "--option", "colour=red"],
-            ["no option of this name: 'colour'; it takes seconds"],
+            ["no such option: 'colour'; its options are seconds"],
         ),
         (
             design("--profiles", "edges.csv", "--edges", "profiles.csv", "--epsilon", "1"),
-            ["two columns of names, not profiles at edges.csv", "are the two files swapped?"],
+            [
+                "two columns of names instead of profiles at edges.csv",
+                "are the two files swapped?",
+            ],
         ),
         (
             design("--profiles", "edges.csv", "--graph", "chain", "--epsilon", "1"),
-            ["two columns of names, not profiles at edges.csv", "pairs of profiles to --edges"],
+            [
+                "two columns of names instead of profiles at edges.csv",
+                "pairs of profiles to --edges",
+            ],
         ),
         ([*DESIGN, "-o", "none/safe.json"], ["no such folder at none"]),
-        ([*DESIGN, "-o", "profiles.csv"], ["the output would replace --profiles"]),
-        ([*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"], ["--plot would replace the output"]),
+        ([*DESIGN, "-o", "profiles.csv"], ["the output would overwrite --profiles"]),
+        (
+            [*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"],
+            ["--plot would overwrite the output"],
+        ),
         ([*DESIGN, "--plot", "graph.doc"], ["unknown kind of picture at graph.doc"]),
         ([*DESIGN, "--weights", "groups.csv"], ["weight is not a number at groups.csv, line 2"]),
         ([*DESIGN, "--loss", "edges.csv"], ["loss is not a number at edges.csv, line 2"]),
-        ([*DESIGN, "--loss", "l.csv"], ["columns that are not the values at l.csv"]),
+        ([*DESIGN, "--loss", "l.csv"], ["the loss's columns do not match the values at l.csv"]),
         (
             [*DESIGN, "--utility", "absolute"],
             ["--utility absolute needs values that are numbers: 'low'; use minimax or hamming, or"],
@@ -271,5 +283,5 @@ def test_how_it_was_solved_is_explained(run: Run) -> None:
 def test_a_formula_has_nothing_to_explain(run: Run) -> None:
     outcome = run(*DESIGN, "--explain", files=FILES)
     assert outcome.code == 2
-    assert "--explain is for methods that search" in outcome.err
+    assert "--explain works only with methods that search" in outcome.err
     assert "use smooth-categorical or shared-categorical" in outcome.err

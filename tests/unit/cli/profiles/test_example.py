@@ -55,7 +55,7 @@ def test_refusals(run: Run) -> None:
     assert_refused(run("profiles", "example", "-o", "."), "which example? name one of couplet")
     assert run("profiles", "example", "couplet", "-o", ".").code == 0
     again = run("profiles", "example", "chain-6", "-o", ".")
-    assert_refused(again, "a file is there already at profiles.csv", "--force")
+    assert_refused(again, "the file exists already at profiles.csv", "--force")
     assert run("profiles", "example", "chain-6", "-o", ".", "--force").code == 0
     assert len(Path("profiles.csv").read_text().splitlines()) == 7
     taken = run("profiles", "example", "couplet", "-o", "edges.csv")

@@ -42,5 +42,5 @@ def test_a_refusal_writes_nothing(run: Run) -> None:
         "--prior does not go with a graph of profiles",
     )
     replaced = [*LOCK[:-1], "edges.csv", "--guarantee", "profile=1"]
-    assert_refused(run(*replaced), "the output would replace --edges")
+    assert_refused(run(*replaced), "the output would overwrite --edges")
     assert Path("edges.csv").read_text() == FILES["edges.csv"]

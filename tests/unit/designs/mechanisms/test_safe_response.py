@@ -71,7 +71,7 @@ def test_one_symbol_is_released_as_it_is() -> None:
 
 def test_a_joint_is_refused() -> None:
     joint = ll.Joint.from_counts({"s": {"a": 1, "b": 2}, "t": {"a": 2, "b": 1}})
-    with pytest.raises(NotDefined, match="it needs a prior"):
+    with pytest.raises(NotDefined, match="give a prior"):
         design(joint, ll.LIP("1"), method="safe-response")
 
 

@@ -288,7 +288,7 @@ def test_the_error_at_face_value() -> None:
         ({"radius": -1}, "the radius is not a positive number"),
         ({"domain": (30, 50)}, "outside the domain"),
         ({"domain": (50, 30)}, "not above the lower"),
-        ({"outputs": 1}, "a grid of 1 cell"),
+        ({"outputs": 1}, "out of range: 1;"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -317,4 +317,4 @@ def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
         radius: " ".join(made.origin.remarks) for radius, made in said.items() if made.origin
     }
     assert "% of the prior lies beyond that radius" in remarks[5]
-    assert "nothing of the prior, as it is cut, lies beyond that radius" in remarks[50]
+    assert "nothing of the discretised prior lies beyond that radius" in remarks[50]

@@ -222,7 +222,7 @@ def test_a_secret_that_cannot_be_accounted_for_is_named_with_the_reason(
     found, missed = combined_leaks(source, both, ["s", "u"])
     assert [leak.secret for leak in found] == ["u"]
     assert len(missed) == 1
-    assert missed[0].startswith("together about 's': not accounted for (the account")
+    assert missed[0].startswith("joint leakage about 's': not accounted for (the account")
     assert "choose another" in missed[0]
 
 
@@ -238,5 +238,5 @@ def test_a_secret_that_the_table_does_not_have_is_named_once() -> None:
 def test_a_secret_called_missing_is_refused_rather_than_joined() -> None:
     both = [released("p", "ab", [[12, 4], [4, 12]]), released("q", "xy", [[9, 7], [1, 15]])]
     source = Memory.of(p=[*"ab"], q=[*"xy"], s=[MISSING_LABEL, None])
-    with pytest.raises(ValueError, match="meaning of its own"):
+    with pytest.raises(ValueError, match="a reserved name"):
         combined_leaks(source, both, ["s", "s"])

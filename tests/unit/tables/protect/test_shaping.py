@@ -108,7 +108,7 @@ def test_the_whole_keeps_the_budget_or_missingness_alone_breaks_it(
 def test_one_secret_without_missing_cells_is_ruled_out_by_one() -> None:
     cells: Cells = {("s", None): 5, ("s", "a"): 20, ("t", "a"): 9, ("t", "b"): 20}
     joint = joint_of(cells)
-    with pytest.raises(InputError, match="tells more about the secret than the budget allows"):
+    with pytest.raises(InputError, match="reveals more about the secret than the budget allows"):
         without_missing(joint, MISSING_LABEL, LIP("9"))
     rest, left = without_missing(joint, MISSING_LABEL, MaxLift("1"))
     whole = with_missing(design(rest, left), joint, MISSING_LABEL, MaxLift("1"))
