@@ -108,8 +108,8 @@ def draw_profiles() -> None:
     from liftlock import audit
     from liftlock.contexts.profile_examples import example
     from liftlock.designs.api import design
+    from liftlock.report.plots.graph import draw_graph
     from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
-    from liftlock.report.profile_graph import draw_graph
     from liftlock.report.profile_sweep import sweep
     from liftlock_papers.paper_004.couplet_curve import couplet_curve
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ _FONTS = (
 """Asked, in this order, for what the first font lacks; only those that are installed."""
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: Path, *needed: str) -> None:
     """Refuse a picture that could not be drawn, before any work is done."""
     if path.suffix.lower() not in KINDS:
         raise FileError(
@@ -42,12 +43,13 @@ def check_picture(path: Path) -> None:
             remedy=f"end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}",
         )
     check_writable(path)
-    try:
-        import matplotlib  # noqa: F401 - an optional dependency
-    except ImportError:
-        raise InputError(
-            "pictures need matplotlib", remedy="pip install 'liftlock[plot]'"
-        ) from None
+    for module in ("matplotlib", *needed):
+        try:
+            import_module(module)
+        except ImportError:
+            raise InputError(
+                f"pictures need {module}", remedy="pip install 'liftlock[plot]'"
+            ) from None
 
 
 def plain_number(number: float, _: object = None) -> str:

@@ -17,8 +17,16 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import ProfileAudit
 from liftlock.notions.measurement import Measurement
 from liftlock.notions.profile import EdgeLoss, worst_edge
-from liftlock.report.format import amount, counted, printable, several, shown, shown_pair, title_of
-from liftlock.report.profile_sheet import loss_text
+from liftlock.report.format import (
+    amount,
+    counted,
+    loss_text,
+    printable,
+    several,
+    shown,
+    shown_pair,
+    title_of,
+)
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
