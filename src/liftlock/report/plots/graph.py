@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError
@@ -205,7 +206,8 @@ def _fitted(places: Floats, box: Floats, room: Floats) -> Floats:
     """Shrink places until they fit the sheet."""
     extent = np.maximum(np.ptp(places, axis=0), 1e-9)
     # Rounded, so that no digit depends on the CPU.
-    return np.round(places * np.minimum(1.0, (room - box) / extent), 4)
+    fitted: Floats = np.round(places * np.minimum(1.0, (room - box) / extent), 4)
+    return fitted
 
 
 def _bars(audit: ProfileAudit) -> int:
@@ -407,7 +409,8 @@ def _dots(axes: Axes, sheet: Sheet) -> Floats:
     size = len(sheet.places)
     radius = 0.06 if sheet.names else 0.035 if size <= 500 else 0.018
     axes.scatter(
-        *sheet.places.T,
+        sheet.places[:, 0],
+        sheet.places[:, 1],
         s=(2 * 72 * radius) ** 2,
         color=_INK,
         edgecolors=_PAPER,
@@ -520,7 +523,8 @@ def _freest(
         covers = (boxes[:, :2] < [right, high]) & (boxes[:, 2:] > [left, low])
         if covers.all(axis=1).any():
             continue
-        inside = ((points > [left, low]) & (points < [right, high])).all(axis=2).any(axis=1)
+        within: npt.NDArray[np.bool_] = (points > [left, low]) & (points < [right, high])
+        inside: npt.NDArray[np.bool_] = np.any(within.all(axis=2), axis=1)
         crossed = int(inside.sum()) - (own is not None and bool(inside[own]))
         if crossed < least:
             found, least = centre, crossed
