@@ -14,7 +14,7 @@ from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.designs import Comparison, Point, compare
 from liftlock.errors import InputError
 from liftlock.report.plots.released import usual_methods
-from liftlock.utility.profile_utility import ProfileErrors
+from liftlock.utility import ProfileErrors
 from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
 
