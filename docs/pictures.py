@@ -108,20 +108,59 @@ def draw_profiles() -> None:
     from liftlock import audit
     from liftlock.contexts.profile_examples import example
     from liftlock.designs.api import design
-    from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
-    from liftlock.report.profile_graph import draw_graph
-    from liftlock.report.profile_sweep import sweep
-    from liftlock_papers.paper_004.couplet_curve import couplet_curve
+    from liftlock.designs.comparison import Comparison, compare
+    from liftlock.report.plots.graph import draw_graph
+    from liftlock.report.plots.released import draw_chains, draw_released, usual_methods
+
+    def sweep(name: str, epsilons: list[str]) -> Comparison:
+        return compare(example(name), None, usual_methods(example(name)), epsilons)
 
     graph = example("workstation")
     made = design(graph, "0.3")
     draw_graph(audit(made.channel, graph), FOLDER / "workstation.png", budget=0.3)
     steps = [f"{step / 20:g}" for step in range(1, 41)]
-    chains = [sweep(example(name), steps) for name in ("chain-6", "chain-21")]
-    draw_chains(chains, FOLDER / "chains.png")
-    couplets = [couplet_curve(epsilon) for epsilon in ("0.25", "0.5", "1", "2")]
-    draw_couplet(couplets, FOLDER / "couplet.png")
-    draw_sweep(sweep(example("categorical-chain"), steps[:30]), FOLDER / "categorical-chain.png")
+    draw_chains([sweep(name, steps) for name in ("chain-6", "chain-21")], FOLDER / "chains.png")
+    draw_released(sweep("categorical-chain", steps[:30]), FOLDER / "categorical-chain.png")
+    draw_couplet()
+
+
+def draw_couplet() -> None:
+    """Draw how often a bit is flipped by how far apart two profiles are, and Warner's line."""
+    from liftlock.report.pictures import picture, plain_number
+    from liftlock_papers.paper_004.couplet_curve import couplet_curve
+
+    curves = [couplet_curve(epsilon) for epsilon in ("0.25", "0.5", "1", "2")]
+    styles = zip(("#1b4f8a", "#b3500a", "#3d7a35", "#8a2f6b"), ("o", "s", "^", "D"), strict=True)
+    with picture(FOLDER / "couplet.png", 6.4, 4.2) as figure:
+        axes = figure.add_subplot()
+        for curve, (colour, marker) in zip(curves, styles, strict=True):
+            axes.axhline(curve.warner, color=colour, linestyle="--", linewidth=1.2)
+            axes.plot(
+                curve.gaps,
+                curve.flips,
+                color=colour,
+                linewidth=1.8,
+                marker=marker,
+                markersize=4,
+                markevery=len(curve.gaps) // 10,
+                label=f"smooth one bit, epsilon {curve.epsilon:g}",
+                clip_on=False,
+            )
+        label = "randomised response, same epsilon"
+        axes.plot([], [], color="black", linestyle="--", linewidth=1.2, label=label)
+        highest = max(curve.warner for curve in curves)
+        axes.set_ylim(-0.015 * highest, 1.08 * highest)
+        axes.set_xlim(0.0, 1.0)
+        axes.grid(visible=True, color="#e3e3e3", linewidth=0.7)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        axes.xaxis.set_major_formatter(plain_number)
+        axes.yaxis.set_major_formatter(plain_number)
+        axes.set_xlabel("difference of the two parameters")
+        axes.set_ylabel("probability that the bit is flipped")
+        axes.set_title("Two joined profiles of one bit\n(lower is better)", fontsize=11)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
 
 
 def draw_curves(colours: Colours) -> None:

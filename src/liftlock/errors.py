@@ -114,7 +114,7 @@ class MissingLibrary(InputError, ImportError):
     """Libraries that this needs are not installed; ``extra`` names what brings them.
 
     >>> print(MissingLibrary("plot"))
-    pictures need matplotlib; pip install 'liftlock[plot]'
+    pictures need matplotlib and networkx; pip install 'liftlock[plot]'
     """
 
     def __init__(self, extra: str) -> None:
@@ -128,7 +128,7 @@ class MissingLibrary(InputError, ImportError):
 EXTRAS = {
     "compiled": ("compiled loops, as for encodings and users with own priors, need", "numba"),
     "fit": ("mixtures and liftlock.sklearn need", "pyarrow", "scikit-learn", "threadpoolctl"),
-    "plot": ("pictures need", "matplotlib"),
+    "plot": ("pictures need", "matplotlib", "networkx"),
     "report": ("the HTML report needs", "jinja2", "markupsafe"),
     "solver": ("the solver needs", "highspy", "numba", "scipy", "threadpoolctl"),
     "spark": ("liftlock.spark needs", "pandas", "pyarrow", "pyspark"),
@@ -149,7 +149,7 @@ def extra(name: str) -> Iterator[None]:
     >>> with extra("plot"):
     ...     import matplotlib.nothing
     Traceback (most recent call last):
-    liftlock.errors.MissingLibrary: pictures need matplotlib; pip install 'liftlock[plot]'
+    liftlock.errors.MissingLibrary: pictures need matplotlib and networkx; pip install ...
     """
     try:
         yield

@@ -16,7 +16,17 @@ from liftlock.errors import EXTRAS
 from tests.house.rooms import ROOT, modules
 
 HEAVY = (
-    *("numba", "llvmlite", "highspy", "scipy", "matplotlib", "sklearn", "pyarrow", "narwhals"),
+    *(
+        "numba",
+        "llvmlite",
+        "highspy",
+        "scipy",
+        "matplotlib",
+        "networkx",
+        "sklearn",
+        "pyarrow",
+        "narwhals",
+    ),
     *("jinja2", "pandas", "polars", "pyspark", "threadpoolctl"),
 )
 STORED = ROOT / "tests" / "compatibility" / "files"

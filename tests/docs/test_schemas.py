@@ -281,7 +281,7 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         "profile-audit": ["audit", str(made), "--check", "profile=0.3"],
         "profile-release": ["release", str(made), *table, *kept],
         "composition": ["profiles", "compose", str(made), str(made), "--of", "profiles"],
-        "profile-curve": ["profiles", "curve", *files, "--epsilons", "1", "--methods", "cluster"],
+        "comparison": ["compare", *files, "--epsilons", "1", "--methods", "cluster"],
     }
     for name, arguments in asked.items():
         capsys.readouterr()

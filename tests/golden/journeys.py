@@ -75,7 +75,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "profiles-release": "release made.json observations.csv --column level "
         "--profile-column user -o safe.csv --ledger ledger.json --id id",
         "profiles-compose": "profiles compose made.json made.json --of samples",
-        "profiles-curve": f"profiles curve {CHAIN} --epsilons 0.5,1",
+        "profiles-compare": f"compare {CHAIN} --released --epsilons 0.5,1",
     },
     "estimate": {
         "estimate": "estimate mechanism.json reports.csv --column report",

@@ -139,7 +139,8 @@ class LedgerRecord:
         else:
             told = ", ".join(str(entry.number) for entry in new)
             note(
-                f"release {told} recorded in {self.path}: it counts even if the output is never used"
+                f"release {told} recorded in {self.path}: it counts even if the output is never "
+                "used"
             )
         if self.limit is not None:
             note(f"the limit {self.limit} is kept")

@@ -27,7 +27,7 @@ from liftlock.progress import Step
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.format import printable
 from liftlock.report.heatmap import check_drawable, draw_lifts
-from liftlock.report.profile_graph import draw_graph
+from liftlock.report.plots.graph import draw_graph
 from liftlock.report.profiles import profile_audit_report, unprotected_text
 from liftlock.report.text import audit_report, certificate_lines
 

@@ -29,6 +29,8 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.report.design import comparison_table
+from liftlock.report.plots.released import draw_released, usual_methods
+from liftlock.report.profiles import released_table
 from liftlock.report.tradeoff import draw_tradeoff
 
 MOST_BUDGETS = 1000
@@ -64,6 +66,12 @@ INTERRUPTED = 130
     help="Methods, separated by commas; METHOD:ldp designs for LDP, METHOD:published takes the "
     "published form.  [default: all that apply]",
 )
+@click.option(
+    "--released",
+    is_flag=True,
+    help="With --profiles: show and draw what each profile releases, by randomised response and "
+    "the smooth mechanism unless --methods names others.",
+)
 @option_group("utility", UtilityOptions)
 @click.option("--seconds", metavar="T", help="Time limit of each search.")
 @output_options(csv="Write every point as CSV.", plot="Draw the curves")
@@ -75,6 +83,7 @@ def compare_command(
     epsilons: str,
     split: str | None,
     methods: str | None,
+    released: bool,
     utility: UtilityOptions,
     seconds: str | None,
     output: OutputOptions,
@@ -89,6 +98,8 @@ def compare_command(
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
     liftlock compare --joint joint.csv --split 0.65 --epsilons 1,2,4 --csv out.csv
     liftlock compare --profiles profiles.csv --edges edges.csv
+    liftlock compare --profiles profiles.csv --edges edges.csv \\
+        --released --epsilons 0.1:2:8 --plot released.png
     """
     note = Notes()
     budgets = read_epsilons(epsilons)
@@ -98,6 +109,8 @@ def compare_command(
         given = [name for name, value in others.items() if value is not None]
         graph = graph.alone(context, [*given, *guarantee.given()])
         make = ProfilePrivacy
+    elif released:
+        raise click.UsageError("--released goes with --profiles: what does each profile release?")
     else:
         make = _maker(replace(guarantee, notion=notion), split)
         utility.check()
@@ -111,6 +124,8 @@ def compare_command(
         known, goal = graph.read(note), utility.utility
         if utility.loss is not None:
             losses = read_square_loss(Path(utility.loss), known.inputs)
+        if released and names is None:
+            names = list(usual_methods(known))
     else:
         known = context.needed(note)
         goal = utility.read(known)
@@ -130,13 +145,16 @@ def compare_command(
         raise KeyboardInterrupt
     if found.left_out:
         note(f"interrupted: {found.left_out} of {found.asked} points are missing")
+    # The picture takes a while: interrupted, it leaves nothing behind.
+    if output.plot is not None:
+        (draw_released if released else draw_tradeoff)(found, output.plot)
     if output.csv is not None:
         write_records(output.csv, [{"utility": found.utility} | row for row in found.rows()])
         note(f"points written to {output.csv}")
     if output.plot is not None:
-        draw_tradeoff(found, output.plot)
         note(f"picture written to {output.plot}")
-    output.show(note, found.to_data, lambda: comparison_table(found))
+    table = released_table if released else comparison_table
+    output.show(note, found.to_data, lambda: table(found))
     return INTERRUPTED if found.left_out else 0
 
 

@@ -58,7 +58,7 @@ from liftlock.notions.registry import parse_claim
 from liftlock.progress import Step
 from liftlock.report.design import design_report, explanation
 from liftlock.report.numeric import draw_numbers
-from liftlock.report.profile_graph import draw_graph
+from liftlock.report.plots.graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.report.released import number_data
 from liftlock.utility.mean import points_of

@@ -73,8 +73,26 @@ class Point:
     """What happens to the values of each profile, for a graph of them."""
 
     def to_data(self) -> dict[str, Any]:
-        """Return the JSON form: the numbers of the point itself."""
-        return {name: found for name, found in vars(self).items() if name != "errors"}
+        """Return the JSON form; of profiles also what each releases, and what that costs."""
+        data = {name: found for name, found in vars(self).items() if name != "errors"}
+        if self.errors is not None:
+            data["errors"] = {
+                "largest": self.errors.largest,
+                "mean_wrong": self.errors.mean_wrong,
+                "costs": self.errors.marginal.tolist(),
+                "released": self.errors.released.tolist(),
+            }
+        return data
+
+    def to_row(self) -> dict[str, Any]:
+        """Return one flat row: numbers and texts alone."""
+        data = self.to_data()
+        errors = data.pop("errors", None)
+        if self.errors is not None:
+            data |= {"largest": errors["largest"], "mean_wrong": errors["mean_wrong"]}
+            costs = zip(self.errors.values, errors["costs"], strict=True)
+            data |= {f"cost of {value}": cost for value, cost in costs}
+        return data
 
 
 @dataclass(frozen=True)
@@ -106,6 +124,8 @@ class Comparison:
     curves: tuple[Curve, ...]
     left_out: int = 0
     """How many points were not made, because somebody stopped the comparison."""
+    graph: ProfileGraph | None = field(default=None, repr=False, compare=False)
+    """The graph of profiles, if it is about one."""
 
     def __getitem__(self, method: str) -> Curve:
         for curve in self.curves:
@@ -125,13 +145,20 @@ class Comparison:
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row for each point, as a CSV wants them."""
         return [
-            {"method": curve.method, "notion": curve.notion, "keeps": curve.keeps} | point.to_data()
+            {"method": curve.method, "notion": curve.notion, "keeps": curve.keeps} | point.to_row()
             for curve in self.curves
             for point in curve.points
         ]
 
     def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the JSON form; costs and what is released are in the order of the values."""
+        about = {}
+        if self.graph is not None:
+            about["graph"] = {
+                "fingerprint": self.graph.fingerprint,
+                "profiles": self.graph.profiles.to_data(),
+                "values": self.graph.inputs.to_data(),
+            }
         return {
             "format": "liftlock.comparison",
             "version": 1,
@@ -152,7 +179,7 @@ class Comparison:
                 }
                 for curve in self.curves
             ],
-        }
+        } | about
 
 
 def compare(
@@ -256,6 +283,7 @@ def compare(
         truth,
         tuple(curves),
         total - done,
+        context if isinstance(context, ProfileGraph) else None,
     )
 
 

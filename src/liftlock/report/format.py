@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 from rich.cells import cell_len, set_cell_size
 
@@ -20,6 +21,7 @@ _SMALL, _LARGE = 1e-4, 1e12
 _CERTAIN = 20.0
 """Beliefs that change by so many nats are certain afterwards, for all anybody could measure."""
 _GUARD = 30
+_MOST_DECIMALS = 9
 _TITLES = {
     "mean": "squared error of the best reading of the output (mean, per person)",
     "absolute": "absolute error of the best reading of the output (mean, per person)",
@@ -104,7 +106,6 @@ def times(factor: float) -> str:
 def enclosed(value: Enclosure, digits: int) -> str:
     """Write the middle of an enclosure with so many significant digits.
 
-    >>> from fractions import Fraction
     >>> enclosed(Enclosure.of(Fraction(1, 3)), 6), enclosed(Enclosure.infinity(), 6)
     ('0.333333', 'infinite')
     """
@@ -121,7 +122,6 @@ def enclosed(value: Enclosure, digits: int) -> str:
 def compared(measured: Enclosure, bound: Enclosure) -> tuple[str, str, str]:
     """Write two numbers, and by how much they differ if their digits do not show it.
 
-    >>> from fractions import Fraction
     >>> compared(Enclosure.of(Fraction("2.01375270754")), Enclosure.of(Fraction("2.01375270756")))
     ('2.013752708', '2.013752708', '2e-11')
     >>> compared(Enclosure.of(1), Enclosure.of(2))
@@ -135,6 +135,37 @@ def compared(measured: Enclosure, bound: Enclosure) -> tuple[str, str, str]:
         return (*texts, "")
     middle = bound.lower + bound.upper - measured.lower - measured.upper
     return (*texts, f"{abs(float(middle)) / 2:.0e}".replace("e-0", "e-"))
+
+
+def loss_text(loss: Enclosure, budget: float | None = None, *, digits: int = 3) -> str:
+    """Write a loss with so many decimals, rounded up; with more if it would seem over the budget.
+
+    >>> loss_text(Enclosure.of(Fraction(1, 3))), loss_text(Enclosure.of(0))
+    ('0.334', '0')
+    >>> loss_text(Enclosure.of(Fraction("0.99996")), 0.99999), loss_text(Enclosure.infinity())
+    ('0.99996', '∞')
+    """
+    if loss.upper is None:
+        return "∞"
+    if loss.upper == 0:
+        return "0"
+    if loss.upper < Fraction(1, 10**digits):
+        exponent = math.floor(math.log10(float(loss.upper) or 1e-300)) - 1
+        unit = Fraction(10) ** exponent
+        return f"{float(math.ceil(loss.upper / unit) * unit):.2g}"
+    while True:
+        rounded = Fraction(math.ceil(loss.upper * 10**digits), 10**digits)
+        fits = budget is None or float(rounded) <= budget or loss.upper > budget
+        if fits or digits >= _MOST_DECIMALS:
+            return f"{float(rounded):.{digits}f}"
+        digits += 1
+
+
+def over_budget(loss: Enclosure, budget: float | None) -> bool:
+    """Tell whether a loss is drawn as above the budget (a float, so a hair is allowed for)."""
+    if budget is None or loss.is_infinite:
+        return loss.is_infinite
+    return float(loss.lower) > budget * (1 + 1e-12)
 
 
 def title_of(utility: str, title: str) -> str:

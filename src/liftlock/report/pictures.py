@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ _FONTS = (
 """Asked, in this order, for what the first font lacks; only those that are installed."""
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: Path, *needed: str) -> None:
     """Refuse a picture that could not be drawn, before any work is done."""
     if path.suffix.lower() not in KINDS:
         raise FileError(
@@ -43,7 +44,8 @@ def check_picture(path: Path) -> None:
         )
     check_writable(path)
     with extra("plot"):
-        import matplotlib  # noqa: F401
+        for module in ("matplotlib", *needed):
+            import_module(module)
 
 
 def plain_number(number: float, _: object = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from liftlock.alphabet import Label
 from liftlock.contexts import ProfileGraph
+from liftlock.designs.comparison import Comparison
 from liftlock.designs.yardstick import ProfileYardstick
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
@@ -17,8 +19,16 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import ProfileAudit
 from liftlock.notions.measurement import Measurement
 from liftlock.notions.profile import EdgeLoss, worst_edge
-from liftlock.report.format import amount, counted, printable, several, shown, shown_pair, title_of
-from liftlock.report.profile_sheet import loss_text
+from liftlock.report.format import (
+    amount,
+    counted,
+    loss_text,
+    printable,
+    several,
+    shown,
+    shown_pair,
+    title_of,
+)
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
@@ -270,3 +280,22 @@ def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
         return [grid]
     next_worst = _nats(audit.edges[order[MOST_ROWS]].nats)
     return [grid, Text(f"and {counted(left, 'edge')} more, none above {next_worst}", style="dim")]
+
+
+def released_table(found: Comparison) -> Grid:
+    """Return how often values are turned into wrong ones, for every method and budget."""
+    grid = grid_of(f"{found.context}: how often a value is turned into a wrong one")
+    grid.add_column("method", no_wrap=True)
+    for name in ("epsilon", "largest chance of one wrong value", "mean chance", "loss in nats"):
+        grid.add_column(name, justify="right")
+    for curve in found.curves:
+        for place, point in enumerate(curve.points):
+            assert point.errors is not None
+            grid.add_row(
+                curve.method if place == 0 else "",
+                f"{point.epsilon:g}",
+                f"{point.errors.largest:.4f}",
+                f"{point.errors.mean_wrong:.4f}",
+                f"{math.ceil(point.needed * 1e6) / 1e6:.6f}",  # never below the truth
+            )
+    return grid

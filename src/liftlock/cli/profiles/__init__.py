@@ -6,7 +6,6 @@ import click
 
 from liftlock.cli._options import InOrder
 from liftlock.cli.profiles.compose import compose_command
-from liftlock.cli.profiles.curve import curve_command
 from liftlock.cli.profiles.example import example_command
 
 
@@ -33,9 +32,5 @@ def profiles_command(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (
-    example_command,
-    compose_command,
-    curve_command,
-):
+for command in (example_command, compose_command):
     profiles_command.add_command(command)

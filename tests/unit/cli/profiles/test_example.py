@@ -67,5 +67,5 @@ def test_without_a_subcommand(run: Run) -> None:
     assert outcome.code == 0
     commands = outcome.out.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "] == [
-        *["example", "compose", "curve"]
+        *["example", "compose"]
     ]

@@ -1,25 +1,26 @@
-"""The paper's experiments as pictures: what profiles release, and what it costs, by the budget."""
+"""What profiles release as the budget grows, as a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from liftlock.contexts import ProfileGraph
+from liftlock.designs.comparison import Comparison, Curve
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.report.format import cut, printable, told_apart
 from liftlock.report.pictures import check_picture, picture, plain_number
-from liftlock.report.profile_sweep import BASELINE, Sweep, SweepCurve
 from liftlock.report.tradeoff import spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
 
+BASELINE = "randomised-response"
 AT = 0.2
 """The budget at which the spread is marked, as in the paper."""
 
@@ -36,36 +37,47 @@ _ALIKE = 1e-6
 _MARK, _GRID = "#555555", "#e3e3e3"
 
 
-class Couplet(Protocol):
-    """How often a bit is flipped for two profiles, by how far apart their parameters are."""
-
-    @property
-    def epsilon(self) -> float:
-        """The budget."""
-        ...
-
-    @property
-    def method(self) -> str:
-        """The key of the design."""
-        ...
-
-    @property
-    def gaps(self) -> Floats:
-        """The differences of the parameters."""
-        ...
-
-    @property
-    def flips(self) -> Floats:
-        """The larger flipping probability of the two, for each difference."""
-        ...
-
-    @property
-    def warner(self) -> float:
-        """The flipping probability of randomised response."""
-        ...
+def usual_methods(graph: ProfileGraph) -> tuple[str, str]:
+    """Return the baseline, and the paper's mechanism for so many values."""
+    return BASELINE, "smooth-one-bit" if len(graph.inputs) == 2 else "smooth-categorical"
 
 
-def draw_sweep(found: Sweep, path: Path) -> None:
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The points of one method as arrays, in the order of the budgets."""
+
+    graph: ProfileGraph
+    method: str
+    epsilons: Floats
+    released: Floats
+    """Budgets x profiles x values."""
+    costs: Floats
+    """Budgets x values."""
+
+    @classmethod
+    def of(cls, graph: ProfileGraph, curve: Curve) -> _Lines:
+        points = sorted(curve.points, key=lambda point: point.epsilon)
+        errors = [point.errors for point in points if point.errors is not None]
+        return cls(
+            graph,
+            curve.method,
+            np.array([point.epsilon for point in points]),
+            np.array([found.released for found in errors]),
+            np.array([found.marginal for found in errors]),
+        )
+
+
+def _read(found: Comparison) -> tuple[ProfileGraph, list[_Lines]]:
+    if found.graph is None:
+        raise InputError(
+            "this picture is for graphs of profiles",
+            value=found.context,
+            remedy="draw_tradeoff draws any comparison",
+        )
+    return found.graph, [_Lines.of(found.graph, curve) for curve in found.curves]
+
+
+def draw_released(found: Comparison, path: Path) -> None:
     """Draw what is released as the budget grows, a panel for each method.
 
     Two values: the probability of the second one, a line for each profile. More: the largest error
@@ -74,15 +86,16 @@ def draw_sweep(found: Sweep, path: Path) -> None:
     Source: 004 Fig. 3 and Fig. 2b-c.
     """
     check_picture(path)
-    if len(found.graph.inputs) == 2:
+    graph, curves = _read(found)
+    if len(graph.inputs) == 2:
         draw_chains([found], path)
         return
-    panels = len(found.curves)
+    panels = len(curves)
     with picture(path, min(1.6 + 3.6 * panels, 11.0), 3.9) as figure:
         row = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
-        highest = max(float(curve.costs.max()) for curve in found.curves)
-        for axes, curve in zip(row, found.curves, strict=True):
-            _costs(axes, found, curve)
+        highest = max(float(curve.costs.max()) for curve in curves)
+        for axes, curve in zip(row, curves, strict=True):
+            _costs(axes, curve)
             axes.set_ylim(-0.02 * highest, 1.06 * highest or 1.0)
         row[0].set_ylabel("largest error of a value's frequency\nover the profiles")
         handles, names = row[0].get_legend_handles_labels()
@@ -96,11 +109,12 @@ def draw_sweep(found: Sweep, path: Path) -> None:
             title="value",
             title_fontsize=8.5,
         )
-        _plain_legend(legend.get_texts())
-        figure.suptitle(f"{_about(found)}\n(lower is better)", fontsize=11)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+        figure.suptitle(f"{_about(graph)}\n(lower is better)", fontsize=11)
 
 
-def draw_chains(sweeps: Sequence[Sweep], path: Path) -> None:
+def draw_chains(sweeps: Sequence[Comparison], path: Path) -> None:
     """Draw P(second value) of every profile by the budget: a column for each graph of one bit.
 
     The rows are the methods, the baseline on top. Lines further apart mean less noise.
@@ -109,54 +123,47 @@ def draw_chains(sweeps: Sequence[Sweep], path: Path) -> None:
     """
     check_picture(path)
     if not sweeps:
-        raise InputError("nothing to draw", remedy="give at least one sweep")
+        raise InputError("nothing to draw", remedy="give at least one comparison")
     methods = [curve.method for curve in sweeps[0].curves]
-    for found in sweeps:
-        if len(found.graph.inputs) != 2:
+    read = [_read(found) for found in sweeps]
+    for graph, curves in read:
+        if len(graph.inputs) != 2:
             raise InputError(
                 "this picture is for profiles of two values",
-                value=found.graph.describe(),
-                remedy="draw_sweep draws the errors of more",
+                value=graph.describe(),
+                remedy="draw_released draws the errors of more",
             )
-        if [curve.method for curve in found.curves] != methods:
+        if [curve.method for curve in curves] != methods:
             raise InputError(
-                "sweeps of different methods in one picture", remedy="sweep the same methods"
+                "comparisons of different methods in one picture", remedy="compare the same methods"
             )
-    columns, rows = len(sweeps), len(methods)
+    columns, rows = len(read), len(methods)
     with picture(path, min(1.8 + 3.9 * columns, 11.5), min(1.0 + 2.7 * rows, 8.2)) as figure:
         panels = figure.subplots(rows, columns, sharex="col", sharey=True, squeeze=False)
-        for column, found in enumerate(sweeps):
-            for row, curve in enumerate(found.curves):
+        for column, (graph, curves) in enumerate(read):
+            for row, curve in enumerate(curves):
                 axes = panels[row, column]
-                _fan(axes, found, curve)
+                _fan(axes, curve)
                 if not row:
-                    axes.set_title(_about(found), fontsize=10, pad=20)
+                    axes.set_title(_about(graph), fontsize=10, pad=20)
             panels[-1, column].set_xlabel("budget epsilon (nats)")
         for row in range(rows):
-            second = cut(printable(str(sweeps[0].graph.inputs.labels[1])), 16)
+            second = cut(printable(str(read[0][0].inputs.labels[1])), 16)
             label = panels[row, 0].set_ylabel(f"P(output is {second})")
             label.set_parse_math(False)
-        _note(figure, "further apart is less noise")
+        said = "further apart is less noise"
+        figure.supxlabel(said, fontsize=8, x=0.01, ha="left", color="#444444")
 
 
-def _about(found: Sweep) -> str:
-    return found.graph.describe().removeprefix("a graph of ")
+def _about(graph: ProfileGraph) -> str:
+    return graph.describe().removeprefix("a graph of ")
 
 
 def _title(method: str) -> str:
     return method.replace("-", " ")
 
 
-def _note(figure: Figure, text: str) -> None:
-    figure.supxlabel(text, fontsize=8, x=0.01, ha="left", color="#444444")
-
-
-def _plain_legend(texts: Sequence[object]) -> None:
-    for text in texts:
-        text.set_parse_math(False)  # type: ignore[attr-defined]
-
-
-def _dress(axes: Axes, curve: SweepCurve) -> None:
+def _dress(axes: Axes, curve: _Lines) -> None:
     axes.grid(visible=True, color=_GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
@@ -171,22 +178,19 @@ def _dress(axes: Axes, curve: SweepCurve) -> None:
         axes.set_xlim(min(first, 0.0), last)
 
 
-def _ordered() -> Colormap:
+def _fan(axes: Axes, curve: _Lines) -> None:
+    """Draw one line for each profile, and how far they spread at the marked budget."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("profiles", _ORDERED)
-
-
-def _fan(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
-    """Draw one line for each profile, and how far they spread at the marked budget."""
     _dress(axes, curve)
     title = _title(curve.method)
     chances = curve.released[:, :, 1]
     size = chances.shape[1]
     # Colours follow the truth, so that neighbours on paper are neighbours in the legend.
-    ranks = np.argsort(np.argsort(found.graph.laws[:, 1], kind="stable"), kind="stable")
-    shades = _ordered()(ranks / max(size - 1, 1))
-    marker = "o" if len(curve.points) <= _MARKED else None
+    ranks = np.argsort(np.argsort(curve.graph.laws[:, 1], kind="stable"), kind="stable")
+    ordered = LinearSegmentedColormap.from_list("profiles", _ORDERED)
+    shades = ordered(ranks / max(size - 1, 1))
+    marker = "o" if len(curve.epsilons) <= _MARKED else None
     for place in range(size):
         axes.plot(
             curve.epsilons,
@@ -226,20 +230,20 @@ def _fan(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
         va="bottom",
         color=_MARK,
     )
-    _name_ends(axes, found, chances[-1], shades)
+    _name_ends(axes, curve, chances[-1], shades)
 
 
-def _name_ends(axes: Axes, found: Sweep, ends: np.ndarray, shades: np.ndarray) -> None:
+def _name_ends(axes: Axes, curve: _Lines, ends: np.ndarray, shades: np.ndarray) -> None:
     """Name the profiles to the right of their lines; of many only some."""
-    names = told_apart(found.graph.profiles.labels, 12)
+    names = told_apart(curve.graph.profiles.labels, 12)
     size = len(names)
     chosen = list(range(size))
     if size > _NAMED:
-        order = np.argsort(found.graph.laws[:, 1], kind="stable")
+        order = np.argsort(curve.graph.laws[:, 1], kind="stable")
         chosen = [int(order[round(k * (size - 1) / 4)]) for k in range(5)]
     low, high = axes.get_ylim()
     left, right = axes.get_xlim()
-    end = (float(found.curves[0].epsilons[-1]) - left) / (right - left)
+    end = (float(curve.epsilons[-1]) - left) / (right - left)
     wanted = [(float(ends[place]) - low) / (high - low) for place in chosen]
     for place, height in zip(chosen, spread(wanted, _LINE_HEIGHT), strict=True):
         text = axes.annotate(
@@ -258,11 +262,11 @@ def _name_ends(axes: Axes, found: Sweep, ends: np.ndarray, shades: np.ndarray) -
         text.set_parse_math(False)
 
 
-def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
+def _costs(axes: Axes, curve: _Lines) -> None:
     """Draw one line for each value: the largest error of its frequency over the profiles."""
     _dress(axes, curve)
-    names = told_apart(found.graph.inputs.labels, 14)
-    marked = len(curve.points) <= _MARKED
+    names = told_apart(curve.graph.inputs.labels, 14)
+    marked = len(curve.epsilons) <= _MARKED
     for value, name in enumerate(names):
         axes.plot(
             curve.epsilons,
@@ -272,7 +276,7 @@ def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
             # Values that cost the same are drawn inside each other, so that each is seen.
             linewidth=max(3.4 - 0.6 * value, 1.4),
             marker=_MARKERS[value % len(_MARKERS)],
-            markevery=1 if marked else max(1, len(curve.points) // 8),
+            markevery=1 if marked else max(1, len(curve.epsilons) // 8),
             markersize=max(8.0 - 1.4 * value, 3.5),
             label=name,
             clip_on=False,
@@ -281,55 +285,3 @@ def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
     said = f"{_title(curve.method)}: all values alike" if alike else _title(curve.method)
     axes.set_title(said, fontsize=10)
     axes.set_xlabel("budget epsilon (nats)")
-
-
-def draw_couplet(given: Sequence[Couplet], path: Path) -> None:
-    """Draw how often a bit is flipped by how far apart two profiles are, and Warner's line.
-
-    Source: 004 Fig. 2a.
-    """
-    check_picture(path)
-    if not given:
-        raise InputError("nothing to draw", remedy="give at least one curve")
-    with picture(path, 6.4, 4.2) as figure:
-        axes = figure.add_subplot()
-        ends: list[tuple[float, str, str]] = []
-        for place, curve in enumerate(given):
-            colour = _COLOURS[place % len(_COLOURS)]
-            alone = len(given) == 1
-            axes.axhline(
-                curve.warner, color="black" if alone else colour, linestyle="--", linewidth=1.2
-            )
-            axes.plot(
-                curve.gaps,
-                curve.flips,
-                color=colour,
-                linewidth=1.8,
-                marker=_MARKERS[place % len(_MARKERS)],
-                markersize=4,
-                markevery=max(1, len(curve.gaps) // 10),
-                label=f"{_title(curve.method)}, epsilon {curve.epsilon:g}",
-                clip_on=False,
-            )
-            ends.append((curve.warner, f"{curve.epsilon:g}", "black" if alone else colour))
-        highest = max(max(curve.warner, float(curve.flips.max())) for curve in given)
-        axes.plot(
-            [],
-            [],
-            color="black",
-            linestyle="--",
-            linewidth=1.2,
-            label=f"{_title(BASELINE)}, same epsilon",
-        )
-        axes.set_ylim(-0.015 * highest, 1.08 * highest)
-        axes.set_xlim(0.0, max(float(curve.gaps.max()) for curve in given))
-        axes.grid(visible=True, color=_GRID, linewidth=0.7)
-        axes.set_axisbelow(True)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        axes.xaxis.set_major_formatter(plain_number)
-        axes.yaxis.set_major_formatter(plain_number)
-        axes.set_xlabel("difference of the two parameters")
-        axes.set_ylabel("probability that the bit is flipped")
-        axes.set_title("Two joined profiles of one bit\n(lower is better)", fontsize=11)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)

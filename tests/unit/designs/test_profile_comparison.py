@@ -11,9 +11,20 @@ from scipy.optimize import linprog
 
 from liftlock import ProfileGraph, Step
 from liftlock.contexts.profile_examples import bernoulli_chain, example
+from liftlock.designs import Comparison, Point, compare
 from liftlock.errors import InputError
-from liftlock.report.profile_sweep import sweep, usual_methods
+from liftlock.report.plots.released import usual_methods
+from liftlock.utility import ProfileErrors
 from liftlock_papers.paper_004.couplet_curve import couplet_curve
+
+
+def sweep(graph: ProfileGraph, epsilons: list[str], methods: list[str] | None = None) -> Comparison:
+    return compare(graph, None, methods or usual_methods(graph), epsilons)
+
+
+def errors_of(point: Point) -> ProfileErrors:
+    assert point.errors is not None
+    return point.errors
 
 
 def least_flip(low: float, high: float, epsilon: float) -> float:
@@ -72,27 +83,29 @@ def test_chains_of_bits(size: int) -> None:
     ):
         assert warner.epsilon == smooth.epsilon == epsilon
         flip = 1 / (1 + math.exp(epsilon))
-        assert warner.released[:, 1] == pytest.approx(
+        assert errors_of(warner).released[:, 1] == pytest.approx(
             [p * (1 - flip) + (1 - p) * flip for p in parameters], abs=1e-7
         )
-        assert warner.largest == pytest.approx(flip, abs=1e-7)
+        assert errors_of(warner).largest == pytest.approx(flip, abs=1e-7)
         best = least_largest_flip(parameters, epsilon)
-        assert smooth.largest == pytest.approx(best, abs=1e-6)
-        assert smooth.largest <= warner.largest
-        assert smooth.mean_wrong <= warner.mean_wrong
-        assert smooth.loss <= epsilon
-        ratios = smooth.released[1:] / smooth.released[:-1]
-        assert np.abs(np.log(ratios)).max() == pytest.approx(smooth.loss, abs=1e-9)
-        assert smooth.costs == pytest.approx(
-            np.abs(smooth.released - graph.laws).max(axis=0), abs=1e-12
+        assert errors_of(smooth).largest == pytest.approx(best, abs=1e-6)
+        assert errors_of(smooth).largest <= errors_of(warner).largest
+        assert errors_of(smooth).mean_wrong <= errors_of(warner).mean_wrong
+        assert smooth.needed <= epsilon
+        ratios = errors_of(smooth).released[1:] / errors_of(smooth).released[:-1]
+        assert np.abs(np.log(ratios)).max() == pytest.approx(smooth.needed, abs=1e-9)
+        assert errors_of(smooth).marginal == pytest.approx(
+            np.abs(errors_of(smooth).released - graph.laws).max(axis=0), abs=1e-12
         )
 
 
 def test_spread_at_the_marked_budget_is_that_of_the_picture() -> None:
     """Warner's is tanh(epsilon / 2) however many profiles; ours is wider."""
     (warner, ours) = sweep(bernoulli_chain(6), ["0.2"]).curves
-    assert np.ptp(warner.released[0, :, 1]) == pytest.approx(math.tanh(0.1), abs=1e-7)
-    assert np.ptp(ours.released[0, :, 1]) > 3 * math.tanh(0.1)
+    assert np.ptp(errors_of(warner.points[0]).released[:, 1]) == pytest.approx(
+        math.tanh(0.1), abs=1e-7
+    )
+    assert np.ptp(errors_of(ours.points[0]).released[:, 1]) > 3 * math.tanh(0.1)
 
 
 def test_k_ary_response_on_the_categorical_chain() -> None:
@@ -103,9 +116,9 @@ def test_k_ary_response_on_the_categorical_chain() -> None:
     laws = np.array([[2, 3, 4, 1], [3, 3, 3, 1], [4, 4, 1, 1]]) / 10
     released = laws * kept + (1 - laws) * other
     point = found["randomised-response"].points[0]
-    assert point.released == pytest.approx(released, abs=1e-7)
-    assert point.costs == pytest.approx(np.abs(released - laws).max(axis=0), abs=1e-7)
-    assert found["cluster"].points[0].largest < point.largest
+    assert errors_of(point).released == pytest.approx(released, abs=1e-7)
+    assert errors_of(point).marginal == pytest.approx(np.abs(released - laws).max(axis=0), abs=1e-7)
+    assert errors_of(found["cluster"].points[0]).largest < errors_of(point).largest
 
 
 def test_usual_methods() -> None:
@@ -113,33 +126,27 @@ def test_usual_methods() -> None:
     assert usual_methods(example("workstation")) == ("randomised-response", "smooth-categorical")
 
 
-def test_budgets_are_sorted_and_told() -> None:
+def test_points_are_told_and_written() -> None:
     told: list[Step] = []
-    found = sweep(
-        example("couplet"),
-        ["1", "0.5", "1"],
-        methods=["cluster"],
-        watch=told.append,
-    )
-    assert found["cluster"].epsilons.tolist() == [0.5, 1.0]
+    graph = example("couplet")
+    found = compare(graph, None, ["cluster"], ["0.5", "1"], progress=told.append)
     assert told == [Step("cluster at 0.5", 0, 2), Step("cluster at 1", 1, 2)]
     rows = found.rows()
     assert [row["epsilon"] for row in rows] == [0.5, 1.0]
-    assert set(rows[0]) == {
-        "method", "epsilon", "loss", "largest", "mean_wrong", "cost of 0", "cost of 1",
-    }  # fmt: skip
+    assert {"needed", "largest", "mean_wrong", "cost of 0", "cost of 1"} < set(rows[0])
+    assert not any(isinstance(cell, list | dict) for row in rows for cell in row.values())
+    data = found.to_data()
+    assert data["graph"]["fingerprint"] == graph.fingerprint
+    for row, point in zip(rows, data["curves"][0]["points"], strict=True):
+        assert row["largest"] == point["errors"]["largest"]
+        assert [row["cost of 0"], row["cost of 1"]] == point["errors"]["costs"]
+        assert np.sum(point["errors"]["released"], axis=1) == pytest.approx([1.0, 1.0])
 
 
-def test_what_cannot_be_swept() -> None:
-    graph = example("couplet")
-    with pytest.raises(InputError, match="no budgets to sweep"):
-        sweep(graph, [])
-    with pytest.raises(InputError, match="no methods to sweep"):
-        sweep(graph, ["1"], methods=[])
-    with pytest.raises(InputError, match="unknown method"):
-        sweep(graph, ["1"], methods=["magic"])
-    with pytest.raises(InputError, match="a method that was not swept: 'cluster'"):
-        sweep(graph, ["1"], methods=["randomised-response"])["cluster"]
+def test_what_was_not_compared() -> None:
+    found = sweep(example("couplet"), ["1"], methods=["randomised-response"])
+    with pytest.raises(InputError, match="a method that was not compared: 'cluster'"):
+        found["cluster"]
 
 
 @pytest.mark.parametrize("epsilon", ["0.3", "1"])
@@ -176,4 +183,4 @@ def test_gaps_that_no_parameters_have(gap: str, lowest: str | None) -> None:
 def test_alike_profiles_are_released_as_they_are() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.3", "b": "0.3"})
     found = sweep(graph, ["0.1"], methods=["cluster"])
-    assert found["cluster"].released[0, 0] == pytest.approx([0.7, 0.3])
+    assert errors_of(found["cluster"].points[0]).released[0] == pytest.approx([0.7, 0.3])

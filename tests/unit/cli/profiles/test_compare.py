@@ -1,4 +1,4 @@
-"""`liftlock profiles curve`: every point is a mechanism that keeps its budget."""
+"""`liftlock compare --released`: every point is a mechanism that keeps its budget."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ import pytest
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import FILES, GRAPH, assert_refused
 
-CURVE = ("profiles", "curve", *GRAPH, "--methods", "cluster,randomised-response")
+CURVE = ("compare", "--released", *GRAPH, "--methods", "cluster,randomised-response")
 
 
 def test_points(run: Run) -> None:
     outcome = run(*CURVE, "--epsilons", "0.5,ln 3", "--json", "--csv", "p.csv", files=FILES)
     assert (outcome.code, set(outcome.made)) == (0, {"p.csv"})
     curves = json.loads(outcome.out)["curves"]
-    points = [{"method": curve["method"]} | p for curve in curves for p in curve["points"]]
+    points = [
+        {"method": curve["method"], "loss": point["needed"]} | point | point["errors"]
+        for curve in curves
+        for point in curve["points"]
+    ]
     assert [point["method"] for point in points] == ["cluster"] * 2 + ["randomised-response"] * 2
     for point in points:
         assert point["loss"] <= point["epsilon"] + 1e-9
@@ -41,6 +45,12 @@ def test_points(run: Run) -> None:
         assert point["loss"] <= told <= point["loss"] + 1e-6
 
 
+def test_the_usual_methods(run: Run) -> None:
+    outcome = run("compare", "--released", *GRAPH, "--epsilons", "1", "--json", files=FILES)
+    curves = json.loads(outcome.out)["curves"]
+    assert [curve["method"] for curve in curves] == ["randomised-response", "smooth-categorical"]
+
+
 def test_the_picture(run: Run) -> None:
     pytest.importorskip("matplotlib")
     outcome = run(*CURVE, "--epsilons", "0.5,1", "--plot", "curve.svg", files=FILES)
@@ -54,7 +64,7 @@ def test_an_interruption_leaves_no_half(run: Run, monkeypatch: pytest.MonkeyPatc
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liftlock.cli.profiles.curve.draw_sweep", interrupt)
+    monkeypatch.setattr("liftlock.cli.compare.draw_released", interrupt)
     both = ("--epsilons", "1", "--csv", "p.csv", "--plot", "curve.svg")
     outcome = run(*CURVE, *both, files=FILES)
     assert (outcome.code, set(outcome.made)) == (130, set())
@@ -63,10 +73,10 @@ def test_an_interruption_leaves_no_half(run: Run, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["profiles", "curve"], ["no profiles: give --profiles"]),
+        (["compare", "--released"], ["--released goes with --profiles"]),
         ([*CURVE, "--epsilons", "1,x"], ["not a number: 'x'"]),
         ([*CURVE, "--epsilons", "1,,2"], ["an empty budget"]),
-        (["profiles", "curve", *GRAPH, "--methods", "magic"], ["unknown method: 'magic'"]),
+        (["compare", "--released", *GRAPH, "--methods", "magic"], ["unknown method: 'magic'"]),
         ([*CURVE, "--csv", "edges.csv"], ["--csv would overwrite --edges"]),
         ([*CURVE, "--plot", "curve.doc"], ["unknown kind of picture"]),
     ],

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 from pathlib import Path
@@ -20,10 +23,12 @@ from liftlock.designs import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import ProfileAudit, audit
-from liftlock.report import pictures, profile_graph
+from liftlock.report import pictures
+from liftlock.report.format import loss_text, over_budget
 from liftlock.report.pictures import HIGHEST, WIDEST
-from liftlock.report.profile_graph import OVER, draw_graph
-from liftlock.report.profile_sheet import loss_text, over_budget
+from liftlock.report.plots import graph as graph_module
+from liftlock.report.plots.graph import OVER, draw_graph
+from tests.golden.machines import kinds
 from tests.profile_oracles import edges_of
 from tests.unit.report.figures import kept_figures
 
@@ -38,7 +43,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    return kept_figures(monkeypatch, profile_graph)
+    return kept_figures(monkeypatch, graph_module)
 
 
 def rows(size: int, values: int, seed: int = 0) -> dict[str, dict[str, int]]:
@@ -274,12 +279,41 @@ def test_of_many_the_two_with_the_largest_loss_are_named(
     assert "each dot is one of 80 profiles; named: the two with the largest loss" in written
 
 
+@pytest.mark.slow
+def test_the_picture_is_the_same_on_every_kind_of_cpu(tmp_path: Path) -> None:
+    """Kamada and Kawai's method is solved with OpenBLAS, whose last digits depend on the CPU."""
+    script = "from tests.unit.report.plots.test_graph import draw_several; draw_several({!r})"
+    drawn = {}
+    for name, settings in {"this": {}, **kinds()}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        command = [sys.executable, "-c", script.format(str(folder))]
+        subprocess.run(command, env=os.environ | settings, check=True)
+        drawn[name] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(drawn) > 2
+    for name, files in drawn.items():
+        assert len(files) == 2
+        assert files == drawn["this"], name
+
+
+def draw_several(folder: str) -> None:
+    for name in ("entangled 12", "entangled 30"):
+        draw_graph(plainly(ORDINARY[name]()), Path(folder, f"{name}.svg"), budget=1.0)
+
+
+def test_without_networkx_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(InputError, match=r"^pictures need networkx; pip install"):
+        draw_graph(plainly(example("couplet")), tmp_path / "graph.png")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_too_many_are_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile_graph, "MOST_PROFILES", 5)
+    monkeypatch.setattr(graph_module, "MOST_PROFILES", 5)
     with pytest.raises(InputError, match=r"^too many profiles for a picture: '6'; draw a part"):
         draw_graph(plainly(example("chain-6")), tmp_path / "graph.png")
-    monkeypatch.setattr(profile_graph, "MOST_PROFILES", 50)
-    monkeypatch.setattr(profile_graph, "MOST_EDGES", 4)
+    monkeypatch.setattr(graph_module, "MOST_PROFILES", 50)
+    monkeypatch.setattr(graph_module, "MOST_EDGES", 4)
     with pytest.raises(InputError, match="too many edges for a picture"):
         draw_graph(plainly(example("chain-6")), tmp_path / "graph.png")
     with pytest.raises(FileError, match="unknown kind of picture"):
