@@ -255,7 +255,8 @@ class EncodedColumns:
                 "releasing a column by itself",
                 self.mechanism.context.describe(),
                 "the mechanism uses the profile of each row: use liftlock release "
-                "--profile-column, or in Python liftlock.tables.release(frame, mechanism, column, profiles=...)",
+                "--profile-column, or in Python "
+                "liftlock.tables.release(frame, mechanism, column, profiles=...)",
             )
 
     # --- from reports to counts -----------------------------------------------------------------
