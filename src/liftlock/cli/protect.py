@@ -154,7 +154,7 @@ def protect_command(
             f"{output} was replaced: if it has been handed out, both releases count together "
             "(liftlock account)"
         )
-    from liftlock.report.protection import protection_data, protection_report
+    from liftlock.report.text.protect import protection_data, protection_report
 
     for column in done.columns:
         for text in column.notes:
