@@ -28,7 +28,7 @@ from liftlock.exact.integers import Floats
 from liftlock.line import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions import LIP, ApproximateLIP
-from liftlock.report.pictures import picture
+from liftlock.report.plots.figure import picture
 from liftlock.utility.mean import points_of
 
 SALARIES = Path(__file__).parents[2] / "shared/data/baltimore_salaries/baltimore_fy2019.csv"

@@ -55,7 +55,7 @@ DARK = Colours(
 
 def draw_lifts() -> None:
     """Draw the heat map of the running example."""
-    from liftlock.report.heatmap import draw_lifts as draw
+    from liftlock.report.plots.lifts import draw_lifts as draw
 
     channel = read_channel(EXAMPLES / "survey.csv").channel
     draw(audit(channel, read_prior(EXAMPLES / "prior.csv")), FOLDER / "survey-lifts.png")
@@ -65,7 +65,7 @@ def draw_tradeoff() -> None:
     """Draw the utility of several methods on the example prior."""
     from liftlock.designs.comparison import compare
     from liftlock.notions.lip import LIP
-    from liftlock.report.tradeoff import draw_tradeoff as draw
+    from liftlock.report.plots.tradeoff import draw_tradeoff as draw
 
     epsilons = [f"{step / 4:g}" for step in range(1, 15)]
     prior = read_prior(EXAMPLES / "prior.csv")
@@ -77,8 +77,8 @@ def draw_answers() -> None:
     from liftlock.designs.api import design
     from liftlock.designs.plans import plan
     from liftlock.notions.lip import LIP
-    from liftlock.report.estimate import draw_estimate
-    from liftlock.report.plan import draw_plan
+    from liftlock.report.plots.estimate import draw_estimate
+    from liftlock.report.plots.plan import draw_plan
 
     prior = read_prior(EXAMPLES / "prior.csv")
     mechanism = design(prior, LIP("1"), utility="histogram")
@@ -94,8 +94,8 @@ def draw_salaries() -> None:
     from liftlock.files import read_column
     from liftlock.line import fit, from_data
     from liftlock.notions.lip import LIP
-    from liftlock.report.fit import draw_fit
-    from liftlock.report.numeric import draw_numbers
+    from liftlock.report.plots.fit import draw_fit
+    from liftlock.report.plots.numbers import draw_numbers
 
     salaries = read_column(EXAMPLES / "salaries.csv", "salary")
     draw_fit(fit(salaries, domain=(0, 150_000)), FOLDER / "salaries-fit.png")
@@ -126,7 +126,7 @@ def draw_profiles() -> None:
 
 def draw_couplet() -> None:
     """Draw how often a bit is flipped by how far apart two profiles are, and Warner's line."""
-    from liftlock.report.pictures import picture, plain_number
+    from liftlock.report.plots.figure import picture, plain_number
     from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
     curves = [couplet_curve(epsilon) for epsilon in ("0.25", "0.5", "1", "2")]
@@ -416,7 +416,7 @@ def draw_repeated() -> None:
     from liftlock.contexts import Prior
     from liftlock.designs.api import design
     from liftlock.notions.lip import LIP
-    from liftlock.report.spent import Repetition, draw_spent
+    from liftlock.report.plots.account import Repetition, draw_spent
 
     prior = Prior.from_probabilities({"no": "0.7310585786", "yes": "0.2689414214"})
     flip = design(prior, LIP("1"), method="binary")

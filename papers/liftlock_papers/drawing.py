@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liftlock import InputError
-from liftlock.report.pictures import check_picture
+from liftlock.report.plots.figure import check_picture
 from liftlock.storage import write_atomically, written_atomically
 from liftlock_papers.figure import Curve, Panel
 from liftlock_papers.points import Point, Points, to_csv

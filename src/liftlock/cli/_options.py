@@ -29,7 +29,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.approximate import FORMS
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
-from liftlock.report.pictures import check_picture
+from liftlock.report.plots.figure import check_picture
 from liftlock.storage import check_free, check_writable, destination, write_atomically
 from liftlock.utility.distortion import LOSSES
 from liftlock.utility.registry import REGISTRY as UTILITIES

@@ -29,9 +29,9 @@ from liftlock.files import read_mechanism, read_records
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
-from liftlock.report.account import account_report
 from liftlock.report.format import printable
-from liftlock.report.spent import draw_spent, drawable
+from liftlock.report.plots.account import draw_spent, drawable
+from liftlock.report.text.account import account_report
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion, read_order
 from liftlock.notions.lift import Impossible
 from liftlock.progress import Step
-from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.format import printable
-from liftlock.report.heatmap import check_drawable, draw_lifts
+from liftlock.report.plots.delta_curve import check_curve, draw_curve
 from liftlock.report.plots.graph import draw_graph
-from liftlock.report.profiles import profile_audit_report, unprotected_text
-from liftlock.report.text import audit_report, certificate_lines
+from liftlock.report.plots.lifts import check_drawable, draw_lifts
+from liftlock.report.text.audit import audit_report, certificate_lines
+from liftlock.report.text.profiles import profile_audit_report, unprotected_text
 
 
 @click.command("audit")

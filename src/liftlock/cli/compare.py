@@ -28,10 +28,10 @@ from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.report.design import comparison_table
 from liftlock.report.plots.released import draw_released, usual_methods
-from liftlock.report.profiles import released_table
-from liftlock.report.tradeoff import draw_tradeoff
+from liftlock.report.plots.tradeoff import draw_tradeoff
+from liftlock.report.text.design import comparison_table
+from liftlock.report.text.profiles import released_table
 
 MOST_BUDGETS = 1000
 INTERRUPTED = 130

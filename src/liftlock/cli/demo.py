@@ -24,12 +24,13 @@ from liftlock.files import read_channel, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
-from liftlock.report.design import design_report
-from liftlock.report.estimate import draw_estimate, estimate_report
-from liftlock.report.heatmap import draw_lifts
-from liftlock.report.numeric import draw_numbers
-from liftlock.report.pictures import check_picture
-from liftlock.report.text import audit_report
+from liftlock.report.plots.estimate import draw_estimate
+from liftlock.report.plots.figure import check_picture
+from liftlock.report.plots.lifts import draw_lifts
+from liftlock.report.plots.numbers import draw_numbers
+from liftlock.report.text.audit import audit_report
+from liftlock.report.text.design import design_report
+from liftlock.report.text.estimate import estimate_report
 from liftlock.storage import write_atomically
 from liftlock.tables.example import PEOPLE as TABLE_PEOPLE
 from liftlock.tables.example import people_csv

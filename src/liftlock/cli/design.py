@@ -56,11 +56,11 @@ from liftlock.notions.base import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.progress import Step
-from liftlock.report.design import design_report, explanation
-from liftlock.report.numeric import draw_numbers
 from liftlock.report.plots.graph import draw_graph
-from liftlock.report.profiles import profile_report, unprotected_text
-from liftlock.report.released import number_data
+from liftlock.report.plots.numbers import draw_numbers
+from liftlock.report.text.design import design_report, explanation
+from liftlock.report.text.numbers import number_data
+from liftlock.report.text.profiles import profile_report, unprotected_text
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
 from liftlock.utility.utility import Utility, restricted

@@ -9,7 +9,7 @@ import click
 from liftlock.cli._console import show, show_json
 from liftlock.designs.base import LIFT_NOTIONS, Design, option_meanings
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
-from liftlock.report.design import design_page, designs_table
+from liftlock.report.text.design import design_page, designs_table
 
 
 @click.command("designs")

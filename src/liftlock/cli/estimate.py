@@ -23,7 +23,8 @@ from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
-from liftlock.report.estimate import draw_estimates, estimate_report
+from liftlock.report.plots.estimate import draw_estimates
+from liftlock.report.text.estimate import estimate_report
 
 
 @click.command("estimate")

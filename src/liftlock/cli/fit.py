@@ -15,8 +15,8 @@ from liftlock.errors import InputError
 from liftlock.files import MISSING
 from liftlock.line.fitting import FITS, Fit
 from liftlock.line.grid import DEFAULT_CELLS, SPACINGS, GridPrior, check_cells, read_domain
-from liftlock.report.fit import draw_fit
-from liftlock.report.fitted import fit_report
+from liftlock.report.plots.fit import draw_fit
+from liftlock.report.text.fit import fit_report
 from liftlock.storage import located, write_atomically
 
 

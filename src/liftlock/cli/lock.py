@@ -15,7 +15,7 @@ from liftlock.designs.lock import lock
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import parse_claim
-from liftlock.report.text import certificate_lines
+from liftlock.report.text.audit import certificate_lines
 
 
 @click.command("lock")

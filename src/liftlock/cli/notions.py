@@ -6,7 +6,7 @@ import click
 
 from liftlock.cli._console import show
 from liftlock.notions.registry import REGISTRY
-from liftlock.report.text import notions_table
+from liftlock.report.text.audit import notions_table
 
 
 @click.command("notions")

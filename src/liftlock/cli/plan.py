@@ -21,7 +21,8 @@ from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
 from liftlock.exact.numbers import exact
 from liftlock.files import read_prior
-from liftlock.report.plan import draw_plan, plan_report
+from liftlock.report.plots.plan import draw_plan
+from liftlock.report.text.plan import plan_report
 
 
 @click.command("plan")

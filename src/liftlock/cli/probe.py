@@ -12,7 +12,7 @@ from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_place
 from liftlock.probe.result import Claims, read_confidence
 from liftlock.report.format import several, shown
-from liftlock.report.text import probe_report
+from liftlock.report.text.audit import probe_report
 from liftlock.storage import located
 
 _CLAIMS = {

@@ -155,7 +155,7 @@ def protect_command(
             raise
     if replaced:
         note.overwritten(output)
-    from liftlock.report.protection import protection_data, protection_report
+    from liftlock.report.text.protect import protection_data, protection_report
 
     for column in done.columns:
         for text in column.notes:

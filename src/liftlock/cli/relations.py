@@ -9,7 +9,7 @@ from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import option_group
 from liftlock.notions.registry import parse_claim
 from liftlock.notions.relations import implied
-from liftlock.report.text import relations_table
+from liftlock.report.text.audit import relations_table
 
 
 @click.command("relations")

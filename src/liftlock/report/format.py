@@ -10,6 +10,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from rich.cells import cell_len, set_cell_size
+from rich.table import Table as Grid
 
 from liftlock.alphabet import Label
 from liftlock.exact.decimals import GLUE
@@ -323,4 +324,22 @@ def fitted_apart(texts: Sequence[str], size: float, room: float) -> list[str]:
     """
     return _numbered(
         texts, lambda text, number: fitted(text, size, room - width_of(number, size)) + number
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def grid_of(title: str | None = None, *, header: bool = True) -> Grid:
+    """Return an empty table in the house style."""
+    return Grid(
+        title=title,
+        title_justify="left",
+        title_style="",
+        box=None,
+        pad_edge=False,
+        show_edge=False,
+        show_header=header,
+        header_style="bold",
+        padding=(0, 2, 0, 0),
     )

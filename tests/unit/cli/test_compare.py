@@ -15,7 +15,7 @@ from rich.console import Console
 
 from liftlock.cli.compare import read_epsilons
 from liftlock.designs import Comparison, Curve, Point, comparison, design
-from liftlock.report.design import comparison_table, heading
+from liftlock.report.text.design import comparison_table, heading
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused
 

@@ -23,7 +23,7 @@ COMMANDS = (
     "papers",
 )
 OF_PAPERS = ("list", "run")
-OF_PROFILES = ("example", "compose", "curve")
+OF_PROFILES = ("example", "compose")
 
 
 def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None:

@@ -13,7 +13,7 @@ from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
 UNIFORM = "value,y\nlow,1\nmid,1\nhigh,1\n"
 PRIOR = ("--prior", "prior.csv")
 MORE = {"m.csv": UNIFORM, "prior.csv": "value,count\nlow,2\nmid,3\nhigh,5\n"}
-CURVE = ("profiles", "curve", *GRAPH, "--epsilons", "1", "--methods", "cluster")
+CURVE = ("compare", "--released", *GRAPH, "--epsilons", "1", "--methods", "cluster")
 COMPARE = ("compare", *PRIOR, "--epsilons", "1")
 FIT = ("fit", "table.csv", "--column", "id")
 

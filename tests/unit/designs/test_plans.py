@@ -12,7 +12,8 @@ from rich.console import Console
 import liftlock as ll
 from liftlock.designs import plan
 from liftlock.errors import InputError
-from liftlock.report.plan import draw_plan, plan_report
+from liftlock.report.plots.plan import draw_plan
+from liftlock.report.text.plan import plan_report
 
 Z = 1.959963984540054
 E = math.e

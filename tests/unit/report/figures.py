@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.report import pictures
+from liftlock.report.plots import figure as pictures
 
 
 def kept_figures(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from liftlock import Channel, Prior
 from liftlock.accounting import Ledger, LedgerAccount
 from liftlock.accounting.accountants import PrivacyLoss
 from liftlock.accounting.accountants.base import sides
-from liftlock.report.account import account_report, how, spent_value
+from liftlock.report.text.account import account_report, how, spent_value
 
 
 def text_of(found: LedgerAccount, limit: ll.notions.Notion | None = None) -> str:

@@ -14,13 +14,13 @@ import liftlock as ll
 from liftlock.designs import DESIGNS, Draft, yardsticks
 from liftlock.errors import InputError
 from liftlock.line import Fit
-from liftlock.report.design import design_report
-from liftlock.report.fit import draw_fit
-from liftlock.report.fitted import fit_report
 from liftlock.report.format import amount
-from liftlock.report.numeric import draw_numbers, scale_of
-from liftlock.report.pictures import plain_number
-from liftlock.report.released import Released, number_data, number_lines
+from liftlock.report.plots.figure import plain_number
+from liftlock.report.plots.fit import draw_fit
+from liftlock.report.plots.numbers import draw_numbers, scale_of
+from liftlock.report.text.design import design_report
+from liftlock.report.text.fit import fit_report
+from liftlock.report.text.numbers import Released, number_data, number_lines
 
 VALUES = np.random.default_rng(4).normal(50, 10, 200).round(1)
 PRIOR = ll.line.from_data(VALUES, domain=(20, 70))

@@ -13,7 +13,7 @@ from liftlock import Channel, Mechanism, ProfileGraph, lock
 from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.designs import Draft, ProfileYardstick, design, profile_yardsticks
 from liftlock.notions import ProfilePrivacy, audit
-from liftlock.report.profiles import MOST_ROWS, profile_audit_report, profile_report
+from liftlock.report.text.profiles import MOST_ROWS, profile_audit_report, profile_report
 from tests.profile_oracles import edges_of
 
 

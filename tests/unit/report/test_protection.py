@@ -12,7 +12,7 @@ from rich.console import Console
 
 from liftlock import LIP, Prior, design
 from liftlock.accounting import account
-from liftlock.report.protection import protection_data, protection_report
+from liftlock.report.text.protect import protection_data, protection_report
 from liftlock.tables.protect import (
     BootstrapLeakage,
     CombinedLeak,

@@ -12,7 +12,7 @@ from liftlock import Channel, Prior
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import LIP, REGISTRY, Measurement, Witness, audit, implied
 from liftlock.notions.registry import TITLES
-from liftlock.report import text as report
+from liftlock.report.text import audit as report
 
 BIT = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}})
 PRIOR = Prior.from_counts({"no": 9, "yes": 1})

@@ -13,8 +13,7 @@ from liftlock.cli._console import show, show_json, working
 from liftlock.cli._options import FILE
 from liftlock.cli._profiles import profile_mechanism
 from liftlock.errors import FileError
-from liftlock.report.format import loss_text, printable, shown
-from liftlock.report.text import grid_of
+from liftlock.report.format import grid_of, loss_text, printable, shown
 
 _MOST_ROWS = 20
 

@@ -12,7 +12,7 @@ from liftlock.cli._options import FILE, check_outputs, csv_text
 from liftlock.contexts import ProfileGraph
 from liftlock.contexts.profile_examples import EXAMPLES, example, workstation
 from liftlock.errors import FileError
-from liftlock.report.text import grid_of
+from liftlock.report.format import grid_of
 from liftlock.storage import write_atomically
 
 

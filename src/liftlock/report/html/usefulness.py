@@ -21,7 +21,7 @@ from liftlock.report.html.charts import WIDE, Bar, Cell, Group, Legend, Picture,
 from liftlock.report.html.markup import Content, named, written
 from liftlock.report.html.measures import Kept, Places, numbers_of
 from liftlock.report.html.tones import STEPS, share_tone
-from liftlock.report.released import for_everybody, reading_of
+from liftlock.report.text.numbers import for_everybody, reading_of
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.result import ProtectedColumn

@@ -26,7 +26,6 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import extremes
 from liftlock.notions.measurement import Witness
-from liftlock.report.account import how
 from liftlock.report.format import (
     amount,
     compared,
@@ -47,6 +46,7 @@ from liftlock.report.html.charts import (
 from liftlock.report.html.markup import Content, Markup, listed, markup, named, tag
 from liftlock.report.html.measures import Kept, Leak, numbers_of, output_counts
 from liftlock.report.html.usefulness import FrequencyView, UtilityView, as_counted
+from liftlock.report.text.account import how
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.result import (

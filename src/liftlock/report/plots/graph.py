@@ -17,7 +17,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.audit import ProfileAudit
 from liftlock.report.format import loss_text, over_budget, shown, told_apart
-from liftlock.report.pictures import HIGHEST, WIDEST, check_picture, picture
+from liftlock.report.plots.figure import HIGHEST, WIDEST, check_picture, picture
 from liftlock.report.plots.graph_layout import (
     along,
     cleared,

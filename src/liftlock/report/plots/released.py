@@ -14,8 +14,15 @@ from liftlock.designs.comparison import Comparison, Curve
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.report.format import cut, printable, told_apart
-from liftlock.report.pictures import check_picture, picture, plain_number
-from liftlock.report.tradeoff import spread
+from liftlock.report.plots.figure import (
+    COLOURS,
+    MARKERS,
+    check_picture,
+    picture,
+    plain_number,
+    spread,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,15 +33,13 @@ AT = 0.2
 
 _ORDERED = ("#08274f", "#2166ac", "#5aa5c8", "#8a8f98", "#e08a3c", "#b3500a", "#6b2a05")
 """Profiles from first to last: blue to orange, which everybody tells apart."""
-_COLOURS = ("#1b4f8a", "#b3500a", "#3d7a35", "#8a2f6b", "#5b5b5b", "#0f7f86", "#9a7d0a", "#6a3fa0")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _MARKED = 12
 """Up to so many budgets have a mark each."""
 _NAMED = 8
 """Up to so many profiles or values are named at the end of their line."""
 _LINE_HEIGHT = 0.075
 _ALIKE = 1e-6
-_MARK, _GRID = "#555555", "#e3e3e3"
+_MARK = "#555555"
 
 
 def usual_methods(graph: ProfileGraph) -> tuple[str, str]:
@@ -164,10 +169,7 @@ def _title(method: str) -> str:
 
 
 def _dress(axes: Axes, curve: _Lines) -> None:
-    axes.grid(visible=True, color=_GRID, linewidth=0.7)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    tidy(axes)
     axes.xaxis.set_major_formatter(plain_number)
     axes.yaxis.set_major_formatter(plain_number)
     first, last = float(curve.epsilons[0]), float(curve.epsilons[-1])
@@ -271,11 +273,11 @@ def _costs(axes: Axes, curve: _Lines) -> None:
         axes.plot(
             curve.epsilons,
             curve.costs[:, value],
-            color=_COLOURS[value % len(_COLOURS)],
+            color=COLOURS[value % len(COLOURS)],
             linestyle=("-", "-", "-", "-", "--", "-.", ":")[value % 7],
             # Values that cost the same are drawn inside each other, so that each is seen.
             linewidth=max(3.4 - 0.6 * value, 1.4),
-            marker=_MARKERS[value % len(_MARKERS)],
+            marker=MARKERS[value % len(MARKERS)],
             markevery=1 if marked else max(1, len(curve.epsilons) // 8),
             markersize=max(8.0 - 1.4 * value, 3.5),
             label=name,

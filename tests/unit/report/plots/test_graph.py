@@ -23,10 +23,10 @@ from liftlock.designs import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import ProfileAudit, audit
-from liftlock.report import pictures
 from liftlock.report.format import loss_text, over_budget
-from liftlock.report.pictures import HIGHEST, WIDEST
+from liftlock.report.plots import figure as pictures
 from liftlock.report.plots import graph as graph_module
+from liftlock.report.plots.figure import HIGHEST, WIDEST
 from liftlock.report.plots.graph import OVER, draw_graph
 from tests.golden.machines import kinds
 from tests.profile_oracles import edges_of

@@ -13,7 +13,7 @@ from liftlock import Prior, ProfileGraph
 from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.designs import Comparison, compare
 from liftlock.errors import FileError, InputError
-from liftlock.report import pictures
+from liftlock.report.plots import figure as pictures
 from liftlock.report.plots import released
 from liftlock.report.plots.released import draw_chains, draw_released, usual_methods
 from tests.unit.report.figures import kept_figures

@@ -10,7 +10,7 @@ import liftlock as ll
 from liftlock import Channel, Prior
 from liftlock.accounting import Ledger, LedgerAccount, Release
 from liftlock.errors import FileError, InputError
-from liftlock.report.spent import Repetition, draw_spent, drawable
+from liftlock.report.plots.account import Repetition, draw_spent, drawable
 
 FAIR = Prior.uniform([0, 1])
 FLIP = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})

@@ -22,6 +22,7 @@ from liftlock.notions.profile import EdgeLoss, worst_edge
 from liftlock.report.format import (
     amount,
     counted,
+    grid_of,
     loss_text,
     printable,
     several,
@@ -29,7 +30,7 @@ from liftlock.report.format import (
     shown_pair,
     title_of,
 )
-from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of
+from liftlock.report.text.audit import WIDE, certificate_lines, exact_text
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
 if TYPE_CHECKING:

@@ -14,10 +14,12 @@ import pytest
 from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, Step
 from liftlock.errors import FileError, InputError
 from liftlock.notions import Audit, audit
-from liftlock.report import curve, heatmap, pictures
-from liftlock.report.curve import check_curve, draw_curve
-from liftlock.report.heatmap import check_drawable, draw_lifts
-from liftlock.report.pictures import check_picture
+from liftlock.report.plots import delta_curve as curve
+from liftlock.report.plots import figure as pictures
+from liftlock.report.plots import lifts as heatmap
+from liftlock.report.plots.delta_curve import check_curve, draw_curve
+from liftlock.report.plots.figure import check_picture
+from liftlock.report.plots.lifts import check_drawable, draw_lifts
 
 PRIOR = Prior.from_counts({"a": 7, "b": 2, "c": 1})
 STARTS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}

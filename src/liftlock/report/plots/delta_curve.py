@@ -13,7 +13,7 @@ from liftlock.forms import dense
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
 from liftlock.progress import Progress, Step
-from liftlock.report.pictures import check_picture, picture
+from liftlock.report.plots.figure import check_picture, picture
 
 _POINTS = 161
 _FURTHEST = 24.0

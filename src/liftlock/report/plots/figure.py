@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,12 +15,19 @@ from liftlock.errors import FileError, extra
 from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 KINDS = (".png", ".svg", ".pdf")
 DOTS_PER_INCH = 200
+COLOURS = ("#1b4f8a", "#b3500a", "#3d7a35", "#8a2f6b", "#5b5b5b", "#0f7f86", "#9a7d0a", "#6a3fa0")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""One of each for every curve, in turn."""
 WIDEST, HIGHEST = 11.5, 8.2
 """Inches: a sheet of paper on its side, so that what is readable on a screen is so in print."""
+
+_LINE_HEIGHT = 0.052
+"""The least distance of two names, as a share of the height of the axes."""
 
 _FONTS = (
     "Noto Sans CJK SC",
@@ -46,6 +54,14 @@ def check_picture(path: Path, *needed: str) -> None:
     with extra("plot"):
         for module in ("matplotlib", *needed):
             import_module(module)
+
+
+def tidy(axes: Axes) -> None:
+    """Draw a faint grid below everything, and no frame above and at the right."""
+    axes.grid(visible=True, color="#e3e3e3", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
 def plain_number(number: float, _: object = None) -> str:
@@ -109,3 +125,48 @@ def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
         yield figure
         with written_atomically(path) as fresh:
             figure.savefig(fresh, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+def write_names(axes: Axes, names: list[tuple[float, float, str, str]]) -> None:
+    """Write each name to the right of the axes, as near to the end of its curve as possible."""
+    low, high = axes.get_ylim()
+    right = axes.get_xlim()[1]
+    wanted = [(level - low) / (high - low) for _, level, _, _ in names]
+    for place, height in enumerate(spread(wanted, _LINE_HEIGHT)):
+        across, level, text, colour = names[place]
+        start = right if math.isnan(across) else across
+        axes.annotate(
+            text,
+            xy=(start, level),
+            xytext=(1.025, height),
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=9,
+            va="center",
+            ha="left",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.55},
+        )
+
+
+def spread(wanted: list[float], least: float) -> list[float]:
+    """Move heights apart until any two differ by at least so much, and stay between 0 and 1.
+
+    >>> [round(height, 2) for height in spread([0.5, 0.5, 0.9], 0.1)]
+    [0.45, 0.55, 0.9]
+    """
+    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    # Neighbours that are too close form a block around their mean, as in isotonic regression.
+    blocks: list[list[float]] = []
+    for position, k in enumerate(order):
+        blocks.append([wanted[k] - least * position, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, size = blocks.pop()
+            before, count = blocks[-1]
+            blocks[-1] = [(before * count + mean * size) / (count + size), count + size]
+    bases = [mean for mean, size in blocks for _ in range(int(size))]
+    top = 1.0 - least * (len(wanted) - 1)
+    heights = [0.0] * len(wanted)
+    for position, k in enumerate(order):
+        heights[k] = min(max(bases[position], 0.0), max(top, 0.0)) + least * position
+    return heights

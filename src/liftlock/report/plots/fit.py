@@ -10,7 +10,7 @@ import numpy as np
 from liftlock.line.fitting import Fit, round_bins
 from liftlock.line.grid import share_text
 from liftlock.line.law import Mixture, Smooth
-from liftlock.report.pictures import check_picture, picture, plain_number
+from liftlock.report.plots.figure import check_picture, picture, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

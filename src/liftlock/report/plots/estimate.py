@@ -1,4 +1,4 @@
-"""Estimates as text and as a picture: numbers with their intervals, and what the prior said."""
+"""Estimates as a picture: bars with their intervals, and what the prior said."""
 
 from __future__ import annotations
 
@@ -8,94 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from liftlock.contexts import Prior
 from liftlock.estimate.question import COUNTS
-from liftlock.estimate.result import Answer, Estimate
-from liftlock.report.format import printable, shown, told_apart
-from liftlock.report.pictures import check_picture, picture, plain_number
-from liftlock.report.text import grid_of
+from liftlock.estimate.result import Estimate
+from liftlock.report.format import counted, told_apart
+from liftlock.report.plots.figure import check_picture, picture, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_ROWS = 40
 _MOST_BARS = 60
 _BAR = "#7aa6d1"
 _LINE = "#173f6b"
 _EXPECTED = "#b3500a"
 _WITHOUT = "#777777"
-
-
-def estimate_report(found: Estimate) -> RenderableType:
-    """Return the answers, how they were found, and what to beware of."""
-    counts = found.of in COUNTS
-    grid = grid_of()
-    grid.add_column({"sum": "asked", "mean": "asked", "profiles": "profile"}.get(found.of, "value"))
-    grid.add_column("estimate", justify="right", no_wrap=True)
-    grid.add_column(f"{100 * found.level:g} % interval", justify="right", no_wrap=True)
-    if counts:
-        grid.add_column("share", justify="right", no_wrap=True)
-        grid.add_column("interval", justify="right", no_wrap=True)
-    if found.alone:
-        grid.add_column("without the prior", justify="right", no_wrap=True)
-    for place, answer in enumerate(found.answers[:_MOST_ROWS]):
-        cells = [_number(found, answer.value), _interval(found, answer)]
-        if counts:
-            cells += [_percent(found, answer.value), _shares(found, answer)]
-        if found.alone:
-            other = found.alone[place]
-            known = other.low is not None
-            cells.append(_interval(found, other) if known else _number(found, other.value))
-        grid.add_row(Text(shown(answer.name)), *cells)
-    parts: list[RenderableType] = [
-        Text(f"{_number_of(found.reports)}, {_about(found)}", style="bold"),
-        Text(),
-        grid,
-    ]
-    more = len(found.answers) - _MOST_ROWS
-    parts += [Text(f"and {more:,} more; --json lists all", style="dim")] if more > 0 else []
-    parts += [Text(), Text(f"by {found.method}: {printable(found.why)}")]
-    parts += [Text(f"assumed: {printable(found.assumes)}")] if found.assumes else []
-    parts += [Text(printable(remark), style="dim") for remark in found.remarks]
-    parts += [Text(f"WARNING: {printable(text)}", style="bold red") for text in found.warnings]
-    return Group(*parts)
-
-
-def _number_of(reports: int) -> str:
-    return "1 report" if reports == 1 else f"{reports:,} reports"
-
-
-def _about(found: Estimate) -> str:
-    return (
-        "about the people who reported"
-        if found.about == "people"
-        else "about the population that they are a sample of"
-    )
-
-
-def _number(found: Estimate, value: float) -> str:
-    if found.of in COUNTS:
-        return f"{value + 0.0:,.1f}"
-    return f"{value:,.6g}"
-
-
-def _interval(found: Estimate, answer: Answer) -> str:
-    if answer.low is None or answer.high is None:
-        return "-"
-    return f"{_number(found, answer.low)} to {_number(found, answer.high)}"
-
-
-def _percent(found: Estimate, value: float) -> str:
-    return f"{100 * value / found.total:.2f} %" if found.total else "-"
-
-
-def _shares(found: Estimate, answer: Answer) -> str:
-    if answer.low is None or answer.high is None:
-        return "-"
-    return f"{_percent(found, answer.low)} to {_percent(found, answer.high)}"
 
 
 def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> None:
@@ -157,7 +84,9 @@ def _panel(axes: Axes, found: Estimate, prior: Prior | None) -> bool:
     axes.set_axisbelow(True)
     axes.xaxis.set_major_formatter(plain_number)
     axes.set_xlabel(_unit(found))
-    title = f"Estimated from {_number_of(found.reports)}, with {100 * found.level:g} % intervals"
+    title = (
+        f"Estimated from {counted(found.reports, 'report')}, with {100 * found.level:g} % intervals"
+    )
     more = len(found.answers) - len(answers)
     axes.set_title(title + (f"\n(the first {len(answers)})" if more else ""), fontsize=11)
     for side in ("top", "right", "left"):

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from liftlock.forms import UserChannel
-from liftlock.report.format import amount, nats, printable, shown, title_of
-from liftlock.report.text import certificate_lines, grid_of
+from liftlock.report.format import amount, grid_of, nats, printable, shown, title_of
+from liftlock.report.text.audit import certificate_lines
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table as Grid
 from rich.text import Text
 
 from liftlock.contexts import Context, Joint
@@ -21,7 +21,10 @@ from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.registry import TITLES
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult
-from liftlock.report.format import counted, printable, several, shown
+from liftlock.report.format import counted, grid_of, printable, several, shown
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
 
 WIDE = 100
 """From this many columns on there is room for the exact numbers beside their witnesses."""
@@ -93,21 +96,6 @@ def _table(result: Audit, width: int) -> Grid:
             style="red" if measurement.value.is_infinite else None,
         )
     return grid
-
-
-def grid_of(title: str | None = None, *, header: bool = True) -> Grid:
-    """Return an empty table in the house style."""
-    return Grid(
-        title=title,
-        title_justify="left",
-        title_style="",
-        box=None,
-        pad_edge=False,
-        show_edge=False,
-        show_header=header,
-        header_style="bold",
-        padding=(0, 2, 0, 0),
-    )
 
 
 def where_text(witness: Witness) -> str:

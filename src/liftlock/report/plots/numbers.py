@@ -13,9 +13,9 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
-from liftlock.report.heatmap import COLOURS, LEAST_REACH, RULED_OUT, lift_text
-from liftlock.report.pictures import check_picture, picture, plain_number
-from liftlock.report.released import for_everybody, reading_of
+from liftlock.report.plots.figure import check_picture, picture, plain_number
+from liftlock.report.plots.lifts import COLOURS, LEAST_REACH, RULED_OUT, lift_text
+from liftlock.report.text.numbers import for_everybody, reading_of
 from liftlock.utility.mean import points_of
 
 if TYPE_CHECKING:

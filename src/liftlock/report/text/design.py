@@ -16,9 +16,9 @@ from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.designs.comparison import Comparison, Curve, Point
 from liftlock.designs.yardstick import Yardstick
 from liftlock.mechanism import Mechanism
-from liftlock.report.format import amount, counted, printable, title_of
-from liftlock.report.released import number_lines
-from liftlock.report.text import certificate_lines, grid_of
+from liftlock.report.format import amount, counted, grid_of, printable, title_of
+from liftlock.report.text.audit import certificate_lines
+from liftlock.report.text.numbers import number_lines
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

@@ -14,7 +14,7 @@ from liftlock.contexts import Context, Joint, Prior
 from liftlock.errors import InputError
 from liftlock.notions.audit import Audit
 from liftlock.report.format import told_apart
-from liftlock.report.pictures import HIGHEST, WIDEST, check_picture, picture
+from liftlock.report.plots.figure import HIGHEST, WIDEST, check_picture, picture
 
 _MOST_LABELS, _MOST_POINTS = 64, 32
 """Names cannot be guessed from their neighbours; numbers in a row can, and fewer are readable."""

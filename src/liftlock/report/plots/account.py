@@ -11,8 +11,7 @@ from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Release
 from liftlock.contexts import Context
 from liftlock.errors import InputError
-from liftlock.report.pictures import check_picture, picture
-from liftlock.report.tradeoff import write_names
+from liftlock.report.plots.figure import check_picture, picture, tidy, write_names
 
 MOST_RELEASES = 8
 _STYLES = {
@@ -88,14 +87,11 @@ def draw_spent(chosen: Repetition, path: Path, most: int = MOST_RELEASES) -> Non
         axes.set_xlim(0.8, most + 0.1)
         axes.set_ylim(bottom=0.0)
         axes.set_xticks(list(numbers))
-        axes.grid(visible=True, color="#e3e3e3", linewidth=0.7)
-        axes.set_axisbelow(True)
         axes.set_xlabel("releases of the same value")
         edges = accounts[0].headline == "profile"
         axes.set_ylabel("loss of the worst edge (nats)" if edges else "LIP leakage (nats)")
         guarantee = chosen.release.guarantee
         what = "a mechanism" if guarantee is None else str(guarantee)
         axes.set_title(f"Releasing again by {what}, {chosen.context.describe()}", fontsize=11)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        tidy(axes)
         write_names(axes, names)

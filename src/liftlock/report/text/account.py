@@ -18,8 +18,8 @@ from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
 from liftlock.notions.measurement import Witness
 from liftlock.notions.registry import TITLES
-from liftlock.report.format import printable, several, shown
-from liftlock.report.text import grid_of, value_text, where_text
+from liftlock.report.format import grid_of, printable, several, shown
+from liftlock.report.text.audit import value_text, where_text
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

@@ -14,8 +14,7 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
-from liftlock.report.format import DIGITS, amount
-from liftlock.report.text import grid_of
+from liftlock.report.format import DIGITS, amount, grid_of
 from liftlock.utility.mean import points_of, posterior_means, posterior_medians
 
 if TYPE_CHECKING:

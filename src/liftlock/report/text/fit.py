@@ -8,7 +8,7 @@ from rich.text import Text
 from liftlock.line.fitting import Fit
 from liftlock.line.grid import GridPrior
 from liftlock.line.law import Mixture
-from liftlock.report.text import grid_of
+from liftlock.report.format import grid_of
 
 
 def fit_report(found: Fit, prior: GridPrior) -> RenderableType:

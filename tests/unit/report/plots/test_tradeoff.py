@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.designs import compare
-from liftlock.report.tradeoff import draw_tradeoff, spread
+from liftlock.report.plots.figure import spread
+from liftlock.report.plots.tradeoff import draw_tradeoff
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 
