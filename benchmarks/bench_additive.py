@@ -16,11 +16,11 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
-from liftlock.channel import Table
 from liftlock.designs.api import design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.line.grid import GridPrior, LinePrior
-from liftlock.line.law import normal
+from liftlock.model.channel import Table
+from liftlock.model.continuous.distribution import normal
+from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
 from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
@@ -61,9 +61,9 @@ def chain() -> float:
     return float(product.sum())
 
 
-def prior(cells: int) -> GridPrior:
-    """Return a normal law, cut into cells of equal mass."""
-    return LinePrior.of(normal(0, 1), domain=(-5, 5)).grid(cells)
+def prior(bins: int) -> GridPrior:
+    """Return a normal distribution, cut into cells of equal mass."""
+    return ContinuousPrior.of(normal(0, 1), domain=(-5, 5)).discretise(bins)
 
 
 def prove(notion: Notion, table: Table, context: GridPrior) -> bool:

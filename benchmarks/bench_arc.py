@@ -17,9 +17,9 @@ import numpy as np
 from rich.table import Table as Grid
 
 from benchmarks.bench_release import randomised_response
-from liftlock.contexts import PerUserPriors
-from liftlock.contexts.per_user import read_limits
-from liftlock.forms import ArcChannel
+from liftlock.model import PerUserPriors
+from liftlock.model.per_user import read_limits
+from liftlock.model.structured import ArcChannel
 from liftlock.sampling import release_codes, release_users, simulate_users, user_posteriors
 
 USERS = 1_000_000

@@ -15,10 +15,10 @@ from collections.abc import Callable
 import numpy as np
 from rich.table import Table as Grid
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
-from liftlock.contexts import Joint, Prior
-from liftlock.exact.weights import round_rows
+from liftlock.exact.rounding import round_rows
+from liftlock.model import Joint, Prior
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Table
 from liftlock.notions import LIP
 
 SIZE = 1000

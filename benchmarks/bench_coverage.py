@@ -16,7 +16,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 
 from liftlock.estimate.intervals import Kind
-from liftlock.estimate.models import Tally
+from liftlock.estimate.models import OutputSums
 from liftlock.estimate.question import ABOUT
 from tests.statistical.coverage import Setting
 
@@ -29,10 +29,10 @@ def told(setting: Setting, kind: Kind) -> bool:
     """Whether the interval of a typical survey says that its level may not be kept."""
     if setting.weighted:
         tally, _ = setting.simulated(1, 1)
-        one = Tally(tally.counts[0], tally.amounts[0], tally.squares[0], True)
+        one = OutputSums(tally.counts[0], tally.amounts[0], tally.squares[0], True)
         errors = setting.spread(kind, one).errors
         assert errors is not None
-        remarks = setting.model.rough(setting.linear, one, errors)
+        remarks = setting.model.normality_remarks(setting.linear, one, errors)
     else:
         remarks = setting.made(kind, setting.typical()).remarks
     return any(text in remark for remark in remarks for text in _CAUTIOUS)

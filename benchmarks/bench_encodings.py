@@ -21,7 +21,7 @@ import numpy as np
 from rich.table import Table as Grid
 
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, UnaryChannel
+from liftlock.model.structured import HashingChannel, UnaryChannel
 from liftlock.sampling import SimulationBits, draw_reports, release_codes
 
 SYMBOLS = 1024
@@ -127,13 +127,13 @@ def run() -> Grid:
     people = np.random.default_rng(1).integers(0, SYMBOLS, REPORTS)
     packed = draw_reports(unary, people, SimulationBits(1))
     hashed = draw_reports(hashing, people, SimulationBits(1))
-    unary.support(packed[:10])
-    hashing.support(hashed[:10])
+    unary.count_support(packed[:10])
+    hashing.count_support(hashed[:10])
     ours: dict[str, tuple[Task, int]] = {
         "release, unary": (partial(release_codes, unary, people), unary.report_bytes),
         "release, hashing": (partial(release_codes, hashing, people), hashing.report_bytes),
-        "decode, unary": (partial(unary.support, packed), unary.report_bytes),
-        "decode, hashing": (partial(hashing.support, hashed), hashing.report_bytes),
+        "decode, unary": (partial(unary.count_support, packed), unary.report_bytes),
+        "decode, hashing": (partial(hashing.count_support, hashed), hashing.report_bytes),
     }
     for name, (task, size) in ours.items():
         tasks = {"ours": task} | {peer: w[name] for peer, w in work.items() if name in w}

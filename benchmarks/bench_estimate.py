@@ -13,10 +13,10 @@ import numpy as np
 from rich.table import Table as Grid
 
 from benchmarks.timing import best_of
-from liftlock.channel import Channel
-from liftlock.contexts import Prior
 from liftlock.designs.api import design
 from liftlock.estimate import Aggregate, estimate
+from liftlock.model import Prior
+from liftlock.model.channel import Channel
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 
@@ -58,8 +58,8 @@ def run() -> Grid:
 
 def _drawn(channel: Channel, generator: np.random.Generator) -> Any:
     """Draw a million reports as the uniform or the stored prior would give them."""
-    law = channel.floats().mean(axis=0)
-    return generator.choice(len(law), size=1_000_000, p=law / law.sum())
+    distribution = channel.floats().mean(axis=0)
+    return generator.choice(len(distribution), size=1_000_000, p=distribution / distribution.sum())
 
 
 def _merged(part: Aggregate) -> Aggregate:

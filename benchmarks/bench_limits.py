@@ -18,12 +18,12 @@ from typing import Any
 from rich.table import Table as Grid
 
 from liftlock import Joint, Prior, ProfileGraph
-from liftlock._solver.clock import Clock
+from liftlock._runtime.clock import Clock
 from liftlock._solver.limits import LIMITS, Limits
 from liftlock._solver.problem import Problem, ProfileTask, Task
 from liftlock._solver.strategies import solve
-from liftlock.contexts import Ball
 from liftlock.errors import LiftlockError
+from liftlock.model import Ball
 from liftlock.notions import LDP, LIP, Notion, ProfilePrivacy
 from liftlock.utility import ProfileUtility, make_utility
 
@@ -55,8 +55,8 @@ def joint(secrets: int, size: int) -> Joint:
 def graph(profiles: int, values: int) -> ProfileGraph:
     """Return random profiles in a chain."""
     source = random.Random(profiles)
-    laws = {p: {x: source.randint(1, 99) for x in range(values)} for p in range(profiles)}
-    return ProfileGraph.chain(laws)
+    distributions = {p: {x: source.randint(1, 99) for x in range(values)} for p in range(profiles)}
+    return ProfileGraph.chain(distributions)
 
 
 def task(context: Any, notion: Notion, utility: str, how: str = "auto") -> Callable[[], Task]:

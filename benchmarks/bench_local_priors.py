@@ -18,10 +18,10 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 
 from benchmarks.bench_release import randomised_response
-from liftlock.contexts import PerUserPriors
-from liftlock.contexts.per_user import read_limits
-from liftlock.forms import USER_CHANNELS, ArcChannel
 from liftlock.mechanism import Mechanism, lock_users
+from liftlock.model import PerUserPriors
+from liftlock.model.per_user import read_limits
+from liftlock.model.structured import USER_CHANNELS, ArcChannel
 from liftlock.notions import LIP
 from liftlock.sampling import release_codes, simulate_users, user_posteriors
 

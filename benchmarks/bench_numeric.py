@@ -15,13 +15,13 @@ from rich.table import Table as Grid
 from scipy import sparse
 
 from benchmarks.bench_salaries import salaries
-from liftlock import line
-from liftlock._solver.clock import Clock
-from liftlock._solver.linear_programme import LinearProgram
-from liftlock._solver.problem import Problem, supported
-from liftlock.contexts import Prior
+from liftlock import continuous
+from liftlock._runtime.clock import Clock
+from liftlock._solver.problem import Problem, restrict_to_support
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.line.grid import GridPrior
+from liftlock.exact.linear_programme import LinearProgramme
+from liftlock.model import Prior
+from liftlock.model.continuous.grid import GridPrior
 from liftlock.notions.lip import LIP
 from liftlock.utility import make_utility
 from liftlock.utility.mean import points_of
@@ -32,11 +32,11 @@ GAPS = {512: 1e-5, 4096: 1e-4}
 SECONDS = 120.0
 
 
-def priors(cells: int) -> Iterator[tuple[str, GridPrior]]:
+def priors(bins: int) -> Iterator[tuple[str, GridPrior]]:
     """Return the priors that are measured."""
-    yield "log-normal", line.lognormal(10.8, 0.5, domain=DOMAIN).grid(cells)
+    yield "log-normal", continuous.lognormal(10.8, 0.5, domain=DOMAIN).discretise(bins)
     people, _ = salaries()
-    yield "salaries", line.from_data(people, domain=DOMAIN).grid(cells)
+    yield "salaries", continuous.from_data(people, domain=DOMAIN).discretise(bins)
 
 
 def plain(problem: Problem, points: np.ndarray) -> float:
@@ -45,16 +45,16 @@ def plain(problem: Problem, points: np.ndarray) -> float:
     scaled = (points - points.min()) / np.ptp(points)
     loss = np.abs(scaled[:, None] - np.quantile(scaled, np.linspace(0.02, 0.98, PLACES))) ** 2
     n = len(masses)
-    program = LinearProgram()
-    extra = program.variables(masses[:, None] * loss)
-    shares = program.variables(low * (masses @ loss))
+    program = LinearProgramme()
+    extra = program.add_variables(masses[:, None] * loss)
+    shares = program.add_variables(low * (masses @ loss))
     each = sparse.identity(PLACES)
     over = sparse.kron(sparse.identity(n), np.ones((1, PLACES)))
-    program.between([(extra, over)], 1 - low, 1 - low)
+    program.add_rows([(extra, over)], 1 - low, 1 - low)
     joint = sparse.kron(masses[None, :], each)
-    program.between([(extra, joint), (shares, (low - 1) * each)], 0.0, 0.0)
+    program.add_rows([(extra, joint), (shares, (low - 1) * each)], 0.0, 0.0)
     caps = (low - high) * sparse.kron(np.ones((n, 1)), each)
-    program.between([(extra, sparse.identity(n * PLACES)), (shares, caps)], -np.inf, 0.0)
+    program.add_rows([(extra, sparse.identity(n * PLACES)), (shares, caps)], -np.inf, 0.0)
     start = time.perf_counter()
     program.minimise(clock=Clock(seconds=SECONDS))
     return time.perf_counter() - start
@@ -66,9 +66,9 @@ def run() -> Grid:
     columns = ("prior", "cells", "epsilon", "utility", "outputs", "cost", "of no release")
     for name in (*columns, "proved gap", "time", f"HiGHS, {PLACES}"):
         grid.add_column(name, justify="right")
-    for cells, gap in GAPS.items():
-        for label, whole in priors(cells):
-            prior, _ = supported(whole)
+    for bins, gap in GAPS.items():
+        for label, whole in priors(bins):
+            prior, _ = restrict_to_support(whole)
             assert isinstance(prior, Prior)
             for epsilon in ("1", "2"):
                 for name in ("mean", "absolute"):
@@ -79,7 +79,7 @@ def run() -> Grid:
                     proof = draft.optimality
                     assert proof is not None
                     other = "-"
-                    if cells <= 512 and name == "mean":
+                    if bins <= 512 and name == "mean":
                         problem = Problem.of(prior, LIP(epsilon))
                         other = f"{plain(problem, points_of(prior.inputs, name)):.1f} s"
                     grid.add_row(

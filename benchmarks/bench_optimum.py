@@ -19,16 +19,16 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import generate
-from liftlock._solver.enumeration import ListedOracle
+from liftlock._runtime.clock import Clock
+from liftlock._solver.column_generation import generate_columns
+from liftlock._solver.enumeration import EnumeratedOracle
 from liftlock._solver.problem import Problem
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Joint
 from liftlock.designs.base import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_response import subset_response
+from liftlock.model import Joint
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.lip import ALIP
 from liftlock.utility import MutualInformation, mean_cost
 from liftlock.utility.symmetric import entropy
@@ -109,8 +109,8 @@ def small() -> Grid:
         listed = min(timed(joint, epsilon, how="enumeration")[1] for _ in range(5))
         problem = Problem.of(joint, notion(epsilon))
         start = time.perf_counter()
-        oracle = ListedOracle(every_basis(problem), utility)
-        best = generate(problem.masses, utility, oracle, Clock(gap=GAP))
+        oracle = EnumeratedOracle(every_basis(problem), utility)
+        best = generate_columns(problem.masses, utility, oracle, Clock(gap=GAP))
         slow = time.perf_counter() - start
         proof = draft.optimality
         assert proof is not None

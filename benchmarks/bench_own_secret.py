@@ -16,8 +16,8 @@ from rich.table import Table as Grid
 from liftlock._solver.box import Box
 from liftlock._solver.column_generation import Master
 from liftlock._solver.problem import Problem
-from liftlock.contexts import Prior
 from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.model import Prior
 from liftlock.notions.lip import LIP
 from liftlock.utility import Utility, make_utility
 

@@ -23,9 +23,9 @@ from rich.table import Table as Grid
 from scipy.sparse import coo_array
 
 from liftlock._solver.problem import ProfileProblem
-from liftlock.contexts import ProfileGraph
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.categorical import smooth_categorical
+from liftlock.model import ProfileGraph
 from liftlock.notions.profile import ProfilePrivacy
 
 LIMIT = 60
@@ -38,12 +38,12 @@ Places = npt.NDArray[np.int64]
 def random_graph(profiles: int, values: int, edges: int, seed: int) -> ProfileGraph:
     """Return random profiles, as exact counts, in a chain and with more edges at random."""
     source = np.random.default_rng(seed)
-    laws = source.dirichlet(np.full(values, 3.0), profiles)
+    distributions = source.dirichlet(np.full(values, 3.0), profiles)
     joined = set(pairwise(range(profiles)))
     while len(joined) < edges:
         first, second = sorted(source.choice(profiles, 2, replace=False).tolist())
         joined.add((first, second))
-    return _graph(laws, sorted(joined))
+    return _graph(distributions, sorted(joined))
 
 
 def bits(profiles: int, seed: int) -> ProfileGraph:
@@ -52,24 +52,24 @@ def bits(profiles: int, seed: int) -> ProfileGraph:
     return _graph(np.stack([1 - ones, ones], axis=1), list(pairwise(range(profiles))))
 
 
-def _graph(laws: npt.NDArray[np.float64], edges: list[tuple[int, int]]) -> ProfileGraph:
-    counts = (laws * 2**40).astype(np.int64) + 1
-    names = [f"profile {i}" for i in range(len(laws))]
+def _graph(distributions: npt.NDArray[np.float64], edges: list[tuple[int, int]]) -> ProfileGraph:
+    counts = (distributions * 2**40).astype(np.int64) + 1
+    names = [f"profile {i}" for i in range(len(distributions))]
     rows = {name: dict(enumerate(row)) for name, row in zip(names, counts.tolist(), strict=True)}
     return ProfileGraph.of(rows, [(names[i], names[j]) for i, j in edges])
 
 
 def published(problem: ProfileProblem) -> highspy.HighsLp:
     """Write out 004 eq. (6): entries A^i(x, y), what is released D_i(y), and the largest entry."""
-    laws, edges = problem.laws, problem.edges
-    size, width = laws.shape
+    distributions, edges = problem.distributions, problem.edges
+    size, width = distributions.shape
     entries, cells = size * width * width, size * width
     count = entries + cells + 1
     i, x, y = (place.ravel() for place in np.indices((size, width, width)))
     each, cell = np.arange(entries), np.arange(cells)
     rows = [i * width + x, cells + i * width + y, cells + cell]
     columns = [each, each, entries + cell]
-    values = [np.ones(entries), laws[i, x], -np.ones(cells)]
+    values = [np.ones(entries), distributions[i, x], -np.ones(cells)]
     lower, upper = [np.ones(cells), np.zeros(cells)], [np.ones(cells), np.zeros(cells)]
     begin = 2 * cells
     for first, second in (edges.T, edges.T[::-1]):

@@ -19,9 +19,9 @@ from importlib import metadata
 import numpy as np
 from rich.table import Table as Grid
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
-from liftlock.exact.weights import round_row
+from liftlock.exact.rounding import round_row
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Table
 from liftlock.sampling import OperatingSystemBits, draw, release_codes
 from liftlock.sampling.draw import BLOCK
 

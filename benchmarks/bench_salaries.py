@@ -21,12 +21,12 @@ import numpy as np
 from rich.console import Console, Group
 from rich.table import Table
 
-from liftlock import line
+from liftlock import continuous
 from liftlock.designs.api import design
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
-from liftlock.line import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.model.continuous import GridPrior
 from liftlock.notions import LIP, ApproximateLIP
 from liftlock.report.plots.figure import picture
 from liftlock.utility.mean import points_of
@@ -34,7 +34,7 @@ from liftlock.utility.mean import points_of
 SALARIES = Path(__file__).parents[2] / "shared/data/baltimore_salaries/baltimore_fy2019.csv"
 DRAWN = Path(__file__).parents[1] / "build" / "salaries.png"
 DOMAIN = (0, 300_000)
-CELLS = 512
+BINS = 512
 EPSILONS = ("1", "2", "3", "4")
 DELTAS = ("0.0001", "0.001", "0.01")
 LOOSEST = "0.01"
@@ -79,14 +79,14 @@ def salaries() -> tuple[Floats, str]:
 
 def errors(made: Mechanism, people: Floats, prior: GridPrior) -> tuple[float, float]:
     """Return the mean absolute error of the people: at face value, and with the best reading."""
-    cells = prior.grid.encode(people)
+    bins = prior.grid.encode(people)
     rows = made.table.floats()
     found = []
     for numbers in (points_of(made.table.outputs, "error"), made.readings("median")):
         total = 0.0
-        for cell in range(len(prior.grid)):
-            apart = np.abs(people[cells == cell, None] - numbers)
-            total += float((apart @ rows[cell]).sum())
+        for bin_index in range(len(prior.grid)):
+            apart = np.abs(people[bins == bin_index, None] - numbers)
+            total += float((apart @ rows[bin_index]).sum())
         found.append(total / len(people))
     return found[0], min(found)
 
@@ -121,7 +121,7 @@ def measured(
 def run() -> Group:
     """Return the tables, and draw the figure."""
     people, what = salaries()
-    prior = line.from_data(people, domain=DOMAIN).grid(CELLS)
+    prior = continuous.from_data(people, domain=DOMAIN).discretise(BINS)
     nothing = float(np.abs(people - np.median(people)).mean())
     jobs: list[tuple[str, str | None, str]] = [(epsilon, None, "") for epsilon in EPSILONS]
     jobs += [(epsilon, delta, "ediv") for delta in DELTAS for epsilon in EPSILONS]
@@ -143,7 +143,7 @@ def run() -> Group:
 def table(rows: Sequence[Row], notion: str, delta: str, what: str, nothing: float) -> Table:
     """Return one table: methods down, budgets across, face value / best reading."""
     shown = Table(
-        title=f"mean absolute error, {what}, {CELLS} cells; {notion}, delta {delta}; "
+        title=f"mean absolute error, {what}, {BINS} cells; {notion}, delta {delta}; "
         f"no release {nothing:.0f}\nface value / best reading of the same report"
     )
     shown.add_column("method")
@@ -173,15 +173,15 @@ def coarse(people: Floats, what: str) -> Table:
     shown = Table(title=f"coarse grids, {what}; epsilon {epsilon}; sampling with delta {LOOSEST}")
     for name in ("cells", "optimum, delta 0", "sampling, ediv", "sampling, def5"):
         shown.add_column(name, justify="right")
-    for cells in (32, 64, 128, 256):
-        prior = line.from_data(people, domain=DOMAIN).grid(cells)
+    for bins in (32, 64, 128, 256):
+        prior = continuous.from_data(people, domain=DOMAIN).discretise(bins)
         pure = errors(design(prior, LIP(epsilon), utility="absolute"), people, prior)[1]
         found = []
         for form in ("ediv", "def5"):
             notion = ApproximateLIP(epsilon, LOOSEST, form)
             best = errors(design(prior, notion, method="sampling"), people, prior)[1]
             found.append(f"{best:.0f}{' *' if best < pure else ''}")
-        shown.add_row(str(cells), f"{pure:.0f}", *found)
+        shown.add_row(str(bins), f"{pure:.0f}", *found)
     shown.caption = "* better than the pure optimum"
     return shown
 

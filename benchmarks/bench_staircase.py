@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 
 from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.problem import Problem
-from liftlock.contexts import Prior
+from liftlock.model import Prior
 from liftlock.notions.ldp import LDP
 from liftlock.utility.distortion import Distortion
 
@@ -26,7 +26,7 @@ ROUNDS = 3
 def ours(prior: Prior) -> tuple[float, float, float]:
     """Return the best of several times, the cost and the proved bound."""
     problem = Problem.of(prior, LDP("1"))
-    loss = Distortion.named("absolute", prior.alphabet)
+    loss = Distortion.from_name("absolute", prior.alphabet)
     best = float("inf")
     for _ in range(ROUNDS):
         start = time.perf_counter()

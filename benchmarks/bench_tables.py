@@ -32,9 +32,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import liftlock as ll
-from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats import open_table
-from liftlock.tables.stream import Change, rewrite
+from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.tables.stream import TableChange, rewrite_table
 
 ROWS = 50_000_000
 SYMBOLS = 15
@@ -48,10 +48,10 @@ CSV_PART = 10
 LABELS = [f"occupation-{symbol:02}" for symbol in range(SYMBOLS)]
 
 
-def column() -> EncodedColumns:
+def column() -> ColumnRandomiser:
     """Return a mechanism at work on the labels."""
     prior = ll.Prior.from_counts({label: at + 1 for at, label in enumerate(LABELS)})
-    return EncodedColumns(ll.design(prior, ll.LIP("1"), method="safe-response"))
+    return ColumnRandomiser(ll.design(prior, ll.LIP("1"), method="safe-response"))
 
 
 # --- the files ----------------------------------------------------------------------------------
@@ -108,7 +108,9 @@ def release(source: Path, output: Path) -> Callable[[], object]:
     table = open_table(source)
     work = column()
     (kind,) = work.released_types([table.type_of("occupation")])
-    change = Change(("occupation",), {"occupation": kind}, lambda p: work.released(p.batch.columns))
+    change = TableChange(
+        ("occupation",), {"occupation": kind}, lambda p: work.release(p.batch.columns)
+    )
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / f"small{source.suffix}"
         if source.suffix == ".csv":
@@ -117,8 +119,8 @@ def release(source: Path, output: Path) -> Callable[[], object]:
         else:
             first = next(pq.ParquetFile(source).iter_batches(10))
             pq.write_table(pa.Table.from_batches([first]), small)
-        rewrite(open_table(small), Path(folder) / f"out{source.suffix}", change)
-    return lambda: rewrite(table, output, change)
+        rewrite_table(open_table(small), Path(folder) / f"out{source.suffix}", change)
+    return lambda: rewrite_table(table, output, change)
 
 
 def copy_groups(source: Path, output: Path) -> Callable[[], object]:

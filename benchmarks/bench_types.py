@@ -15,14 +15,14 @@ from pathlib import Path
 
 from rich.table import Table as Grid
 
-from liftlock._solver.clock import Clock
-from liftlock._solver.outputs import finish
+from liftlock._runtime.clock import Clock
+from liftlock._solver.outputs import finish_solution
 from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.reductions import Types
 from liftlock._solver.strategies import STRATEGIES, solve
-from liftlock._solver.types import Types
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Joint
 from liftlock.designs.mechanisms.optimal import start_by_merging
+from liftlock.model import Joint
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.lip import LIP
 from liftlock.utility import MutualInformation
 
@@ -58,7 +58,7 @@ def solved(task: Task, *, types: bool) -> tuple[Solution, float]:
     generation = next(each for each in STRATEGIES if each.name == "generation")
     found = generation.solve(task)
     assert found is not None
-    return finish(task, found), time.perf_counter() - begun
+    return finish_solution(task, found), time.perf_counter() - begun
 
 
 def run() -> Grid | str:

@@ -75,7 +75,7 @@ def draw_tradeoff() -> None:
 def draw_answers() -> None:
     """Draw what is estimated from simulated reports, and how precise it was going to be."""
     from liftlock.designs.api import design
-    from liftlock.designs.plans import plan
+    from liftlock.designs.plan import plan
     from liftlock.notions.lip import LIP
     from liftlock.report.plots.estimate import draw_estimate
     from liftlock.report.plots.plan import draw_plan
@@ -92,21 +92,21 @@ def draw_salaries() -> None:
     """Draw the fit of the made-up salaries, and the mechanism designed for them."""
     from liftlock.designs.api import design
     from liftlock.files import read_column
-    from liftlock.line import fit, from_data
+    from liftlock.model.continuous import fit, from_data
     from liftlock.notions.lip import LIP
     from liftlock.report.plots.fit import draw_fit
     from liftlock.report.plots.numbers import draw_numbers
 
     salaries = read_column(EXAMPLES / "salaries.csv", "salary")
     draw_fit(fit(salaries, domain=(0, 150_000)), FOLDER / "salaries-fit.png")
-    made = design(from_data(salaries, domain=(0, 150_000)), LIP("1"), cells=32)
+    made = design(from_data(salaries, domain=(0, 150_000)), LIP("1"), bins=32)
     draw_numbers(made, FOLDER / "salaries-mechanism.png")
 
 
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.contexts.profile_examples import example
+    from liftlock.model.profile_examples import example
     from liftlock.designs.api import design
     from liftlock.designs.comparison import Comparison, compare
     from liftlock.report.plots.graph import draw_graph
@@ -413,7 +413,7 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
 def draw_repeated() -> None:
     """Draw what repeated releases leak, beside the sum that is no bound."""
     from liftlock.accounting.release import Release
-    from liftlock.contexts import Prior
+    from liftlock.model import Prior
     from liftlock.designs.api import design
     from liftlock.notions.lip import LIP
     from liftlock.report.plots.account import Repetition, draw_spent

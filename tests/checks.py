@@ -115,7 +115,7 @@ def check_real_budgets(make: Callable[[object], Notion], case: Case, true: Any) 
 
 def smallest_values(notion: Notion, case: Case) -> list[str]:
     """Return the numbers in the text that names the smallest sufficient budget."""
-    text = notion.smallest(case.channel, case.context)
+    text = notion.smallest_text(case.channel, case.context)
     assert "\n" not in text
     return re.findall(r"=([^\s,]+)", text)
 

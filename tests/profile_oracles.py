@@ -49,30 +49,30 @@ def both_ways(graph: ProfileGraph) -> list[tuple[int, int]]:
 
 def flip_rows(graph: ProfileGraph, ratio: float) -> tuple[Array, Array]:
     """Return the rows of the published programme for one bit, with a last column of zeros."""
-    laws, size = graph.laws, len(graph)
+    distributions, size = graph.distributions, len(graph)
     rows, ends = [np.zeros(size + 1)], [0.0]
     for i, j in both_ways(graph):
         for y in (0, 1):
             row = np.zeros(size + 1)
-            row[i] += 1 - 2 * laws[i, y]
-            row[j] -= ratio * (1 - 2 * laws[j, y])
+            row[i] += 1 - 2 * distributions[i, y]
+            row[j] -= ratio * (1 - 2 * distributions[j, y])
             rows.append(row)
-            ends.append(ratio * laws[j, y] - laws[i, y])
+            ends.append(ratio * distributions[j, y] - distributions[i, y])
     return np.array(rows), np.array(ends)
 
 
 def matrix_rows(graph: ProfileGraph, ratio: float, *, shared: bool) -> tuple[Array, Array]:
     """Return the edges as rows over all entries of the matrices, and the rows that sum to 1."""
-    laws = graph.laws
-    size, width = laws.shape
+    distributions = graph.distributions
+    size, width = distributions.shape
     blocks = 1 if shared else size
     shape = (blocks, width, width)
     edges = [np.zeros(blocks * width * width)]
     for i, j in both_ways(graph):
         for y in range(width):
             row = np.zeros(shape)
-            row[0 if shared else i, :, y] += laws[i]
-            row[0 if shared else j, :, y] -= ratio * laws[j]
+            row[0 if shared else i, :, y] += distributions[i]
+            row[0 if shared else j, :, y] -= ratio * distributions[j]
             edges.append(row.ravel())
     sums = []
     for i in range(blocks):

@@ -1,7 +1,7 @@
 """Make salaries.csv, the numbers in the documentation: ``python docs/examples/salaries.py``.
 
-Nobody earns these salaries. They are quantiles of two normal laws and a log-normal one, rounded
-to hundreds, so that the same table is made everywhere.
+Nobody earns these salaries. They are quantiles of two normal distributions and a log-normal one,
+rounded to hundreds, so that the same table is made everywhere.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def salaries() -> list[int]:
     return [int(round(everybody[k * STRIDE % PEOPLE], -2)) for k in range(PEOPLE)]
 
 
-def _quantiles(law: NormalDist, number: int) -> list[float]:
-    return [law.inv_cdf((k + 0.5) / number) for k in range(number)]
+def _quantiles(distribution: NormalDist, number: int) -> list[float]:
+    return [distribution.inv_cdf((k + 0.5) / number) for k in range(number)]
 
 
 def table() -> str:

@@ -69,7 +69,7 @@ def designs() -> str:
             continue
         cells = [
             f"[`{key}`]({page_of(entry)})" + ("" if entry.keeps else " \\*"),
-            entry.says + (f" (needs {entry.needs})" if entry.needs else ""),
+            entry.summary + (f" (needs {entry.needs})" if entry.needs else ""),
             entry.promises,
             ", ".join(f"`{name}`" for name in entry.notions),
             ", ".join(entry.contexts),
@@ -85,7 +85,7 @@ def profile_designs() -> str:
     for key, entry in designs_for("profiles").items():
         cells = [
             f"[`{key}`]({page_of(entry)})",
-            entry.says + (f" (needs {entry.needs})" if entry.needs else ""),
+            entry.summary + (f" (needs {entry.needs})" if entry.needs else ""),
             entry.promises,
             entry.source,
         ]
@@ -96,7 +96,7 @@ def profile_designs() -> str:
 def utilities() -> str:
     """Return the utilities as a Markdown table."""
     lines = ["| `--utility` | What it is |", "| --- | --- |"]
-    lines += [f"| `{name}` | {entry.says} |" for name, entry in REGISTRY.items()]
+    lines += [f"| `{name}` | {entry.summary} |" for name, entry in REGISTRY.items()]
     return "\n".join(lines)
 
 
@@ -104,7 +104,7 @@ def reductions() -> str:
     """Return the reductions of the solver as a Markdown table."""
     lines = ["| Reduction | What it does | Where | The bound |", "| --- | --- | --- | --- |"]
     lines += [
-        f"| `{each.name}` | {each.says} | {each.when} | {each.loses} |" for each in REDUCTIONS
+        f"| `{each.name}` | {each.summary} | {each.when} | {each.loses} |" for each in REDUCTIONS
     ]
     return "\n".join(lines)
 
@@ -112,7 +112,7 @@ def reductions() -> str:
 def strategies() -> str:
     """Return the strategies of the solver as a Markdown table."""
     lines = ["| `how` | What it does | Where it is the best |", "| --- | --- | --- |"]
-    lines += [f"| `{each.name}` | {each.says} | {each.when} |" for each in STRATEGIES]
+    lines += [f"| `{each.name}` | {each.summary} | {each.when} |" for each in STRATEGIES]
     return "\n".join(lines)
 
 

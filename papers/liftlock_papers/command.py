@@ -13,10 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from liftlock.cli._console import Notes, show, show_json, stepping
-from liftlock.cli._options import FILE, InOrder
+from liftlock._runtime.progress import Step
+from liftlock.cli._console import Notes, show, show_json, show_steps
+from liftlock.cli._options import FILE, OrderedGroup
 from liftlock.errors import InputError
-from liftlock.progress import Step
 from liftlock.report.format import counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refut
 
 @click.group(
     "papers",
-    cls=InOrder,
+    cls=OrderedGroup,
     invoke_without_command=True,
 )
 @click.pass_context
@@ -143,7 +143,7 @@ def run_command(
     spoilt = False
     with _kept_if_interrupted(results, out):
         for done, figure in enumerate(chosen):
-            with stepping(f"{figure.key} ({done + 1} of {len(chosen)})") as bar:
+            with show_steps(f"{figure.key} ({done + 1} of {len(chosen)})") as bar:
                 try:
                     result = run(figure, place, Setting(quick, folder, bar), again=again)
                 except InputError as error:

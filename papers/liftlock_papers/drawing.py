@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liftlock import InputError
+from liftlock._runtime.storage import replace_atomically, write_atomically
 from liftlock.report.plots.figure import check_picture
-from liftlock.storage import write_atomically, written_atomically
 from liftlock_papers.figure import Curve, Panel
 from liftlock_papers.points import Point, Points, to_csv
 from liftlock_papers.running import Result
@@ -120,7 +120,7 @@ def draw(result: Result, folder: Path) -> None:
         sheet.savefig(as_dots, format="png", dpi=dots_per_inch, metadata={"Software": None})
         sheet.savefig(as_vector, format="svg", metadata=_NO_METADATA)
     folder.mkdir(parents=True, exist_ok=True)
-    with written_atomically(dots) as fresh:
+    with replace_atomically(dots) as fresh:
         fresh.write_bytes(as_dots.getvalue())
     text = follow_the_page(as_vector.getvalue().decode(), figure.title)
     write_atomically(vector, made_from + text)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from liftlock._runtime.storage import write_atomically
 from liftlock.report.format import counted
 from liftlock.report.html.markup import Content, Markup, markup, tag
-from liftlock.storage import write_atomically
 from liftlock_papers.data.folder import SETS
 from liftlock_papers.exhibits import Room, counted_verdicts, rooms, verdicts
 from liftlock_papers.figure import Figure, Finding, Verdict, sentence

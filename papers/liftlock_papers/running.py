@@ -25,7 +25,7 @@ from typing import Any
 
 import liftlock
 from liftlock import InputError
-from liftlock.storage import write_atomically
+from liftlock._runtime.storage import write_atomically
 from liftlock_papers.figure import Figure, Finding
 from liftlock_papers.points import Points, from_csv, to_csv
 from liftlock_papers.setting import Setting

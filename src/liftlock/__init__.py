@@ -15,25 +15,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from liftlock import designs, line, notions, probe, utility
+    from liftlock import designs, notions, probe, utility
+    from liftlock._runtime.progress import Progress, Step
     from liftlock.accounting import Ledger
-    from liftlock.alphabet import Alphabet
-    from liftlock.channel import Channel, Table
-    from liftlock.contexts import (
-        Ball,
-        Context,
-        Family,
-        Intervals,
-        Joint,
-        PerUserPriors,
-        Prior,
-        ProfileGraph,
-    )
     from liftlock.designs import Draft
-    from liftlock.designs.api import design, design_as_published, lock
-    from liftlock.designs.best_design import best
+    from liftlock.designs.api import best, design, design_as_published, lock
     from liftlock.designs.comparison import compare
-    from liftlock.designs.plans import plan
+    from liftlock.designs.plan import plan
     from liftlock.errors import (
         InputError,
         LiftlockError,
@@ -46,6 +34,19 @@ if TYPE_CHECKING:
     from liftlock.exact.numbers import exact, measured
     from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
     from liftlock.mechanism import Mechanism
+    from liftlock.model import (
+        Ball,
+        Context,
+        Family,
+        Intervals,
+        Joint,
+        PerUserPriors,
+        Prior,
+        ProfileGraph,
+        continuous,
+    )
+    from liftlock.model.alphabet import Alphabet
+    from liftlock.model.channel import Channel, Table
     from liftlock.notions import (
         ALIP,
         LDP,
@@ -56,11 +57,10 @@ if TYPE_CHECKING:
         Certificate,
         ProfileAudit,
         ProfilePrivacy,
-        implied,
+        implications,
         lift_table,
     )
     from liftlock.notions.audit import audit
-    from liftlock.progress import Progress, Step
     from liftlock.sampling.release import release, simulate
     from liftlock.tables.protect.api import protect
     from liftlock.transfer import transfer
@@ -105,13 +105,13 @@ __all__ = [
     "audit",
     "best",
     "compare",
+    "continuous",
     "design",
     "design_as_published",
     "designs",
     "exact",
-    "implied",
+    "implications",
     "lift_table",
-    "line",
     "lock",
     "measured",
     "notions",
@@ -131,17 +131,16 @@ __all__ = [
 
 _NAMES = {
     "liftlock.accounting": ["Ledger"],
-    "liftlock.alphabet": ["Alphabet"],
-    "liftlock.channel": ["Channel", "Table"],
-    "liftlock.contexts": [
+    "liftlock.model.alphabet": ["Alphabet"],
+    "liftlock.model.channel": ["Channel", "Table"],
+    "liftlock.model": [
         *("Ball", "Context", "Family", "Intervals", "Joint", "PerUserPriors", "Prior"),
         "ProfileGraph",
     ],
     "liftlock.designs": ["Draft"],
-    "liftlock.designs.api": ["design", "design_as_published", "lock"],
-    "liftlock.designs.best_design": ["best"],
+    "liftlock.designs.api": ["best", "design", "design_as_published", "lock"],
     "liftlock.designs.comparison": ["compare"],
-    "liftlock.designs.plans": ["plan"],
+    "liftlock.designs.plan": ["plan"],
     "liftlock.errors": [
         *("InputError", "LiftlockError", "NotCertified", "NotComposable", "NotDefined"),
         "UnprotectedInput",
@@ -152,10 +151,10 @@ _NAMES = {
     "liftlock.mechanism": ["Mechanism"],
     "liftlock.notions": [
         *("ALIP", "LDP", "LIP", "ApproximateLDP", "ApproximateLIP", "Audit", "Certificate"),
-        *("ProfileAudit", "ProfilePrivacy", "implied", "lift_table"),
+        *("ProfileAudit", "ProfilePrivacy", "implications", "lift_table"),
     ],
     "liftlock.notions.audit": ["audit"],
-    "liftlock.progress": ["Progress", "Step"],
+    "liftlock._runtime.progress": ["Progress", "Step"],
     "liftlock.sampling.release": ["release", "simulate"],
     "liftlock.tables.protect.api": ["protect"],
     "liftlock.transfer": ["transfer"],
@@ -166,7 +165,9 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+    if name == "continuous":
+        value = import_module("liftlock.model.continuous")
+    elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     elif not name.startswith("_") and find_spec(f"liftlock.{name}") is not None:
         value = import_module(f"liftlock.{name}")

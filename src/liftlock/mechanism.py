@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAli
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
-from liftlock.contexts import (
+from liftlock._runtime.storage import StoredObject, check_format, malformed_data_errors
+from liftlock.errors import FileError, InputError, NotCertified, NotDefined
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.api import estimate
+from liftlock.estimate.expected import (
+    ExpectedError,
+    expected_error,
+    expected_per_user_error,
+    expected_profile_error,
+)
+from liftlock.estimate.per_user_aggregate import PerUserAggregate, per_user_fingerprint
+from liftlock.estimate.question import About, ask
+from liftlock.estimate.result import Estimate
+from liftlock.exact.numbers import exact
+from liftlock.exact.rounding import LARGE
+from liftlock.model import (
     AnyUserPrior,
     Context,
     Joint,
@@ -21,30 +34,20 @@ from liftlock.contexts import (
     context_from_data,
     representative,
 )
-from liftlock.contexts.columns import TableEncoding
-from liftlock.contexts.per_user import read_alphabet, read_limits
-from liftlock.errors import FileError, InputError, NotCertified, NotDefined
-from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import estimate
-from liftlock.estimate.expected import (
-    ExpectedError,
-    expected_error,
-    expected_of_profiles,
-    expected_of_users,
-)
-from liftlock.estimate.per_user_aggregate import PerUserAggregate, fingerprint_of_users
-from liftlock.estimate.question import About, ask
-from liftlock.estimate.result import Estimate
-from liftlock.exact.numbers import exact
-from liftlock.exact.weights import LARGE
-from liftlock.forms import (
+from liftlock.model._checks import wrong_kind
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Table
+from liftlock.model.columns import TableEncoding
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.per_user import read_alphabet, read_limits
+from liftlock.model.provenance import Provenance
+from liftlock.model.structured import (
     USER_CHANNELS,
     StructuredChannel,
     SupportChannel,
     UserChannel,
     any_channel_from_data,
 )
-from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, UserAudit, audit
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import (
@@ -56,12 +59,9 @@ from liftlock.notions.certificate import (
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import make_notion
-from liftlock.provenance import Provenance
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
-from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.per_user import draw_users
-from liftlock.sampling.release import draw_codes
-from liftlock.storage import Stored, check_format, shaped
+from liftlock.sampling.release import draw_codes, profile_rows
 from liftlock.utility.mean import codes_of_numbers, points_of, posterior_means, posterior_medians
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ _USERS_FORMAT = "liftlock.local-mechanism"
 _USERS_VERSION = 1
 """The former file of mechanisms for users with a prior each, which can still be read."""
 
-MOST_CROWD_CELLS = 250_000
+MOST_CROWD_ENTRIES = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
 
 
@@ -90,14 +90,14 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Mechanism(Stored):
+class Mechanism(StoredObject):
     """What a user holds: the exact table, the proof, and what the proof assumes.
 
     It can only be made through the exact audit: `lock` and `load` both run it.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock import Draft, lock
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
     >>> mechanism = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
     >>> len(mechanism.release(["yes", "no", "no"]))
@@ -129,7 +129,7 @@ class Mechanism(Stored):
                 )
 
     @classmethod
-    def proved(
+    def prove(
         cls,
         channel: Table | SupportChannel | UserChannel,
         notion: Notion,
@@ -141,7 +141,7 @@ class Mechanism(Stored):
         """Audit a channel exactly, and make a mechanism of it if the guarantee holds."""
         certificate = notion.certify(channel, context, impossible=impossible)
         if not certificate.holds:
-            raise NotCertified(certificate, notion.smallest(channel, context))
+            raise NotCertified(certificate, notion.smallest_text(channel, context))
         return cls(channel, certificate, context, origin)
 
     @property
@@ -151,7 +151,7 @@ class Mechanism(Stored):
 
     @property
     def table(self) -> Table:
-        """The channel as the table it is; encodings and the laws of users have none."""
+        """The channel as the table it is; encodings and the distributions of users have none."""
         if isinstance(self.channel, StructuredChannel):
             raise InputError(
                 f"{self.channel} has no table", remedy="use its channel, or another method"
@@ -176,7 +176,7 @@ class Mechanism(Stored):
         are then an array of numbers of 32 bits, those of ``safe-response`` are values, and with
         `coded` values and reports are positions among the labels.
         """
-        return self._drawn(values, whose, OperatingSystemBits(), impossible, coded)
+        return self._draw(values, whose, OperatingSystemBits(), impossible, coded)
 
     def simulate(
         self,
@@ -187,9 +187,9 @@ class Mechanism(Stored):
         coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
-        return self._drawn(values, whose, SimulationBits(seed), "refuse", coded)
+        return self._draw(values, whose, SimulationBits(seed), "refuse", coded)
 
-    def _drawn(
+    def _draw(
         self, values: Values, whose: Any, bits: RandomBits, impossible: Impossible, coded: bool
     ) -> list[Any] | npt.NDArray[Any]:
         """Find the row of each value, draw an output of it, and return that by its name."""
@@ -200,14 +200,14 @@ class Mechanism(Stored):
         if isinstance(self.channel, UserChannel):
             codes = np.asarray(values) if coded else self.channel.inputs.encode(values)
             drawn = draw_users(self.channel, self._user_priors(whose), codes, bits)
-            return drawn if coded else self._named(drawn, values)
+            return drawn if coded else self._name_outputs(drawn, values)
         if coded:
             raise InputError(
                 "coded=True needs a mechanism for per-user priors",
                 remedy="give labels, or use liftlock.sampling.release_codes",
             )
         rows = self._rows(values, whose, impossible)
-        return self._named(draw_codes(self.channel, rows, bits), values)
+        return self._name_outputs(draw_codes(self.channel, rows, bits), values)
 
     def _rows(
         self, values: Values, profiles: Any, impossible: Impossible
@@ -215,7 +215,7 @@ class Mechanism(Stored):
         """Return which input of the channel each value is: under its profile, or by its cell."""
         context = self.context
         if isinstance(profiles, PerUserPriors):
-            raise self._one_table()
+            raise self._one_table_error()
         if isinstance(context, ProfileGraph):
             bare = self.certificate.unprotected if impossible == "refuse" else ()
             rows = profile_rows(self.channel, context, values, profiles, bare)
@@ -229,11 +229,13 @@ class Mechanism(Stored):
             )
         if isinstance(context, GridPrior):
             inputs = self.channel.inputs
-            order = context.inputs.order_of(inputs, whose="the prior", other_name="the channel")
+            order = context.inputs.positions_in(inputs, whose="the prior", other_name="the channel")
             return order[context.grid.encode(values)]
         return self.channel.inputs.encode(values)
 
-    def _named(self, drawn: npt.NDArray[Any], values: Values) -> list[Any] | npt.NDArray[Any]:
+    def _name_outputs(
+        self, drawn: npt.NDArray[Any], values: Values
+    ) -> list[Any] | npt.NDArray[Any]:
         """Return outputs as they are read: numbers on a grid, else labels; a list for a list.
 
         Packed reports of encodings, and the points of the arc mechanism, are what they are.
@@ -255,7 +257,7 @@ class Mechanism(Stored):
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model import Prior
         >>> draft = Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]])
         >>> lock(draft, LIP("1"), Prior.uniform([0, 1])).readings().round(6).tolist()
         [0.3, 0.7]
@@ -271,7 +273,7 @@ class Mechanism(Stored):
         points = points_of(prior.inputs, "readings")
         if prior.inputs.labels == self.table.inputs.labels:
             return prior.floats(), points
-        order = self.table.inputs.order_of(
+        order = self.table.inputs.positions_in(
             prior.inputs, whose="the channel", other_name="the prior"
         )
         return prior.floats()[order], points[order]
@@ -287,7 +289,9 @@ class Mechanism(Stored):
             numbers = points_of(self.table.outputs, "accuracy")
         joint = self.table.floats() * masses[:, None]
         apart = np.abs(points[:, None] - np.asarray(numbers, dtype=np.float64))
-        squared = float((joint * apart**2).sum()) + representative(self.context).inner_variance
+        squared = (
+            float((joint * apart**2).sum()) + representative(self.context).variance_within_bins
+        )
         return Accuracy(float((joint * apart).sum()), squared)
 
     # --- users with a prior each ----------------------------------------------------------------
@@ -301,13 +305,13 @@ class Mechanism(Stored):
     def _users(self) -> UserChannel:
         """The channel of users with a prior each; others are refused."""
         if not isinstance(self.channel, UserChannel):
-            raise self._one_table()
+            raise self._one_table_error()
         return self.channel
 
     @property
     def users_fingerprint(self) -> str:
         """The sha256 by which sums over users know the mechanism that their reports come from."""
-        return fingerprint_of_users(self._users, self.certificate.guarantee)
+        return per_user_fingerprint(self._users, self.certificate.guarantee)
 
     def _user_priors(self, priors: Any) -> PerUserPriors:
         if not isinstance(priors, PerUserPriors):
@@ -318,7 +322,7 @@ class Mechanism(Stored):
             )
         return priors
 
-    def _one_table(self) -> InputError:
+    def _one_table_error(self) -> InputError:
         """Return the refusal of priors of users."""
         return InputError(
             "per-user priors are given, but the mechanism has one table for all users",
@@ -368,7 +372,7 @@ class Mechanism(Stored):
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> (coin.aggregate(["yes", "no"]) + coin.aggregate(["yes"])).counts
@@ -390,7 +394,7 @@ class Mechanism(Stored):
             return Aggregate.of_codes(self.table, codes, weights, offsets)
         return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
 
-    def gathered(self, batches: Iterable[Any]) -> Aggregate:
+    def aggregate_batches(self, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch of reports, so that all of them are never in memory at once."""
         if isinstance(self.channel, UserChannel):
             raise NotDefined(
@@ -398,7 +402,7 @@ class Mechanism(Stored):
                 self.context.describe(),
                 "add up aggregate(reports, priors) of each batch",
             )
-        total = Aggregate.none(self.channel)
+        total = Aggregate.empty(self.channel)
         for batch in batches:
             total += self.aggregate(batch)
         return total
@@ -426,7 +430,7 @@ class Mechanism(Stored):
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> ys = ["yes"] * 400 + ["no"] * 600
@@ -449,10 +453,10 @@ class Mechanism(Stored):
             if not isinstance(given, PerUserAggregate):
                 numbers = {"value": value, "weights": weights, "offsets": offsets, "coded": coded}
                 given = self.aggregate(given, self._user_priors(priors), of, **numbers)
-            given.refuse_other(self.users_fingerprint)
+            given.require_channel(self.users_fingerprint)
             return estimate(self.channel, given, of, value=value, **options)
         if priors is not None or coded:
-            raise self._one_table()
+            raise self._one_table_error()
         if isinstance(self.context, ProfileGraph):
             options["graph"] = self.context
         if isinstance(self.channel, SupportChannel) and not counted:
@@ -482,7 +486,7 @@ class Mechanism(Stored):
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> found = coin.expected_error(1000, "survey", value="yes", method="unbiased")
@@ -491,9 +495,9 @@ class Mechanism(Stored):
         """
         if isinstance(self.channel, UserChannel):
             question = ask(self.channel.inputs, of, value)
-            return expected_of_users(self.channel, self._user_priors(people), question, level)
+            return expected_per_user_error(self.channel, self._user_priors(people), question, level)
         if isinstance(people, PerUserPriors):
-            raise self._one_table()
+            raise self._one_table_error()
         known = self.known_prior if prior is None else prior
         graph = self.context if isinstance(self.context, ProfileGraph) else None
         if known is None:
@@ -504,7 +508,7 @@ class Mechanism(Stored):
                 f"give prior=: it is a mean over {what}",
             )
         if graph is not None:
-            return expected_of_profiles(
+            return expected_profile_error(
                 self.channel, graph, known, people, of, value, method, about=about, level=level
             )
         question = ask(self.channel.inputs, of, value)
@@ -542,16 +546,16 @@ class Mechanism(Stored):
         parts = [str(self.channel), str(self.certificate)]
         if self.origin is not None:
             parts.append(str(self.origin))
-            crowd = self.crowd()
+            crowd = self.describe_crowd()
             parts += [crowd] if crowd else []
         return "\n".join(parts)
 
-    def crowd(self) -> str:
+    def describe_crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
         if isinstance(self.channel, StructuredChannel):
             return ""
         cells = len(self.channel.inputs) * len(self.channel.outputs)
-        if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
+        if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_ENTRIES:
             return ""
         found = CrowdMass.measure(self.channel, self.context)
         if found.witness is None:
@@ -585,8 +589,8 @@ class Mechanism(Stored):
         """Read the JSON form, and prove its guarantee; the former one of users' mechanisms too."""
         if isinstance(data, dict) and data.get("format") == _USERS_FORMAT:
             check_format(data, _USERS_FORMAT, _USERS_VERSION)
-            with shaped():
-                return _former_users(data)
+            with malformed_data_errors():
+                return _read_former_users(data)
         return super().from_data(data)
 
     @classmethod
@@ -619,7 +623,7 @@ class Mechanism(Stored):
                     remedy=MAKE_AGAIN,
                 )
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
-        made = cls.proved(channel, notion, context, origin, impossible=impossible)
+        made = cls.prove(channel, notion, context, origin, impossible=impossible)
         check_stored(stored, made.certificate)
         return replace(made, encoding=encoding)
 
@@ -630,10 +634,11 @@ def lock_users(
     method: str = "arc",
     budgets: Iterable[Any] = (),
 ) -> Mechanism:
-    """Make the mechanism of users with a prior each: a law for all, or one for each budget.
+    """Make a mechanism for per-user priors: a distribution for all, or one for each budget.
 
     The notion is what everybody is promised; a user with one of the `budgets` is promised no less
-    than that. Both are proved on the integers of the laws, for every user under every prior.
+    than that. Both are proved on the integers of the distributions, for every user under every
+    prior.
 
     Source: 001 section III.A, Prop. 2.
 
@@ -661,10 +666,10 @@ def lock_users(
         )
     pairs = [read_limits(budget) for budget in budgets] or [(limits.lower, limits.upper)]
     context = AnyUserPrior(read_alphabet(labels))
-    return Mechanism.proved(USER_CHANNELS[method].of(context.inputs, pairs), notion, context)
+    return Mechanism.prove(USER_CHANNELS[method].of(context.inputs, pairs), notion, context)
 
 
-def _former_users(data: dict[str, Any]) -> Mechanism:
+def _read_former_users(data: dict[str, Any]) -> Mechanism:
     """Read the former file of users' mechanisms: its law is derived again, and must be the same."""
     alphabet = Alphabet.from_data(data.get("labels"))
     notion = make_notion(str(data["notion"]), data["budgets"])
@@ -679,3 +684,10 @@ def _former_users(data: dict[str, Any]) -> Mechanism:
             remedy="the file was changed after it was written; make it again",
         )
     return made
+
+
+def require_mechanism(value: object, where: str = "") -> Mechanism:
+    """Return a mechanism."""
+    if isinstance(value, Mechanism):
+        return value
+    raise wrong_kind("a mechanism", value, "make one by design(...) or Mechanism.load(path)", where)

@@ -21,29 +21,29 @@ with extra("fit"):
         validate_data,
     )
 
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding, TableEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
+from liftlock.model import Joint, Prior
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.columns import MISSING_LABEL, CellReader, ColumnEncoding, TableEncoding
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
-from liftlock.tables.cells import numbers_of_column
-from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.cells import column_to_floats
 from liftlock.tables.formats.base import value_type
 from liftlock.tables.formats.frame import arrow_columns
 from liftlock.tables.protect.context import learn_labels, learn_numbers
-from liftlock.tables.protect.count import Tally
+from liftlock.tables.protect.count import CombinationCounter
 from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.spec import (
-    CELLS_FITTED,
-    CELLS_WITH_SECRET,
+    BINS_FITTED,
+    BINS_WITH_SECRET,
     ColumnSpec,
     Policy,
     is_numeric,
 )
+from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.releases import release_frame
 
 _NOTHING = Alphabet.of(["(nothing)"])
@@ -121,7 +121,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         missing: str = "category",
         unseen: str = "refuse",
         rare: int = 0,
-        cells: int | None = None,
+        bins: int | None = None,
         domain: Any = None,
         seconds: float = 10.0,
     ) -> None:
@@ -134,7 +134,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         self.missing = missing
         self.unseen = unseen
         self.rare = rare
-        self.cells = cells
+        self.bins = bins
         self.domain = domain
         self.seconds = seconds
 
@@ -144,7 +144,10 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         policy = Policy(self.missing, self.unseen, self.rare)  # type: ignore[arg-type]
         columns = self._columns(X, reset=True)
         told = self._secrets(X, y)
-        made = [self._made(name, cells, told, notion, policy) for name, cells in columns.items()]
+        made = [
+            self._design_column(name, cells, told, notion, policy)
+            for name, cells in columns.items()
+        ]
         self.mechanisms_ = tuple(mechanism for mechanism, _ in made)
         self.notes_ = tuple(note for _, notes in made for note in notes)
         self.guarantee_ = self.mechanisms_[0].certificate.guarantee
@@ -161,9 +164,9 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for name, mechanism in zip(columns, self.mechanisms_, strict=True):
                 X = release_frame(X, mechanism, name)
             return X
-        works = [EncodedColumns(mechanism) for mechanism in self.mechanisms_]
+        works = [ColumnRandomiser(mechanism) for mechanism in self.mechanisms_]
         released = [
-            work.released([cells])[0] for work, cells in zip(works, columns.values(), strict=True)
+            work.release([cells])[0] for work, cells in zip(works, columns.values(), strict=True)
         ]
         may_be_none = any(work.may_be_none() for work in works)
         return _as_array(released, may_be_none, np.asarray(X).dtype)
@@ -244,7 +247,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
 
     # --- one column -----------------------------------------------------------------------------
 
-    def _made(
+    def _design_column(
         self,
         name: Any,
         cells: pa.ChunkedArray,
@@ -256,11 +259,11 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         column = _Column(title, cells.combine_chunks(), told)
         counts = column.counts()
         if column.is_constant(counts, policy):
-            return _constant(title, counts, notion, policy, secret)
+            return _constant_mechanism(title, counts, notion, policy, secret)
         domain = self.domain.get(name) if isinstance(self.domain, Mapping) else self.domain
         spec = ColumnSpec(title, notion, secret, utility=self.utility, method=self.method)
         if column.numeric:
-            spec = replace(spec, domain=domain, cells=self.cells)
+            spec = replace(spec, domain=domain, bins=self.bins)
         if is_numeric(spec, cells.type):
             learned = learn_numbers(
                 title,
@@ -269,7 +272,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
                 # Rare values are merged by the cells that they are in.
                 replace(policy, rare=0),
                 secret=secret,
-                cells=spec.cells or (CELLS_FITTED if secret is None else CELLS_WITH_SECRET),
+                bins=spec.bins or (BINS_FITTED if secret is None else BINS_WITH_SECRET),
                 domain=domain,
             )
         else:
@@ -306,12 +309,12 @@ class _Column:
 
     def numbers(self) -> Floats:
         """Return the numbers, not a number where a cell is missing."""
-        return numbers_of_column(self.cells, CellReader(ColumnEncoding(self.name), _NOTHING))
+        return column_to_floats(self.cells, CellReader(ColumnEncoding(self.name), _NOTHING))
 
     def counts(self) -> dict[tuple[Any, Any], int]:
         """Return how often each pair of a secret and a value occurs."""
         told = pa.nulls(len(self.cells), pa.string()) if self.told is None else self.told
-        tally = Tally((f"the target of {self.name}", self.name))
+        tally = CombinationCounter((f"the target of {self.name}", self.name))
         tally.add(pa.record_batch([told, self.cells], names=list(tally.columns)))
         return {(secret, value): number for (secret, value), number in tally.counts.items()}
 
@@ -327,7 +330,7 @@ class _Column:
         return len(values) == 1 and None not in values
 
 
-def _constant(
+def _constant_mechanism(
     name: str,
     counts: Mapping[tuple[Any, Any], int],
     notion: Notion,
@@ -393,11 +396,11 @@ def _as_array(
         kind = np.result_type(*(each.to_pandas_dtype() for each in kinds))
         if may_be_none and kind.kind != "f":
             kind = np.float64
-    parts = [_one(column, kind) for column in columns]
+    parts = [_to_numpy(column, kind) for column in columns]
     return np.column_stack(parts)
 
 
-def _one(column: pa.Array, kind: Any) -> npt.NDArray[Any]:
+def _to_numpy(column: pa.Array, kind: Any) -> npt.NDArray[Any]:
     if kind is object or kind is str:
         return np.array([*column.to_pylist(), None], dtype=object)[:-1].astype(kind)
     values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)

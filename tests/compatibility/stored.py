@@ -17,9 +17,9 @@ from typing import Any
 
 import liftlock as ll
 from liftlock import Mechanism, read_channel
-from liftlock.contexts import context_from_data
 from liftlock.estimate import PerUserAggregate
-from liftlock.forms import UserChannel
+from liftlock.model import context_from_data
+from liftlock.model.structured import UserChannel
 
 FILES = Path(__file__).with_name("files")
 SAID = Path(__file__).with_name("said.json")

@@ -1,4 +1,4 @@
-"""Models of reports with the law of each report, for the contracts of estimators and intervals."""
+"""Models of reports with their distributions, for the contracts of estimators and intervals."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from liftlock.estimate import ESTIMATORS, Aggregate, Question
 from liftlock.estimate.estimators import Estimator
 from liftlock.estimate.models import Dense, Mixture, Model, model_of, read_profiles
 from liftlock.estimate.question import ask
-from liftlock.forms import SupportChannel, UnaryChannel
-from liftlock.notions.profile import OutputLaws
+from liftlock.model.structured import SupportChannel, UnaryChannel
+from liftlock.notions.profile import OutputDistributions
 
 LEVELS = ("0.5", "0.8", "0.95", "0.99")
 PRIOR = Prior.from_counts({1: 5, 2: 3, 4: 2})
@@ -46,12 +46,12 @@ UNARY = UnaryChannel.of([1, 2, 4], own=8, other=3, bits=4)
 
 @dataclass(frozen=True)
 class World:
-    """A model, the law of one report given an input, and how reports are counted."""
+    """A model, the distribution of one report given an input, and how reports are counted."""
 
     name: str
     model: Model
     channel: Any
-    law: Callable[[Any], dict[Any, Fraction]]
+    distribution: Callable[[Any], dict[Any, Fraction]]
     count: Callable[[list[Any]], Aggregate]
     questions: tuple[Question, ...]
     options: Any = None
@@ -59,13 +59,15 @@ class World:
     @property
     def counted(self) -> Aggregate:
         """Some reports, more of one kind than of another."""
-        labels = list(self.law(self.model.inputs.labels[0]))
+        labels = list(self.distribution(self.model.inputs.labels[0]))
         return self.count([label for k, label in enumerate(labels) for _ in range(40 + 9 * k)])
 
     def vectors(self, people: tuple[Any, ...]) -> Iterator[tuple[Aggregate, Fraction]]:
         """Give every list of reports that these people can make, with its probability."""
-        laws = [self.law(person) for person in people]
-        for reports in itertools.product(*(list(law.items()) for law in laws)):
+        distributions = [self.distribution(person) for person in people]
+        for reports in itertools.product(
+            *(list(distribution.items()) for distribution in distributions)
+        ):
             chance = math.prod((chance for _, chance in reports), start=Fraction(1))
             if chance:
                 yield self.count([report for report, _ in reports]), chance
@@ -85,10 +87,10 @@ def dense_world(name: str, channel: Channel) -> World:
 
 def encoding_world(name: str, channel: SupportChannel, reports: npt.NDArray[np.uint8]) -> World:
     """All reports of an encoding: their likelihoods are in the proportion of the two levels."""
-    sets = channel.supported(reports)
+    sets = channel.support_matrix(reports)
     inside, outside = channel.levels
 
-    def law(x: Any) -> dict[Any, Fraction]:
+    def distribution(x: Any) -> dict[Any, Fraction]:
         own = sets[:, channel.inputs.index(x)]
         weights = {
             tuple(row): chance_of(channel, supported, bool(mine), (inside, outside))
@@ -101,7 +103,7 @@ def encoding_world(name: str, channel: SupportChannel, reports: npt.NDArray[np.u
         name,
         model_of(channel, PRIOR),
         channel,
-        law,
+        distribution,
         lambda rows: Aggregate.of(channel, np.array(rows, dtype=np.uint8)),
         tuple(ask(channel.inputs, of, value) for of, value in QUESTIONS),
     )
@@ -122,13 +124,13 @@ def chance_of(
 def profile_world(of: str) -> World:
     model, question, _ = read_profiles(WIDE, GRAPH, of, None, SHARES, trust=True)
     assert isinstance(model, Mixture)
-    laws = OutputLaws.of(WIDE, GRAPH)
+    distributions = OutputDistributions.of(WIDE, GRAPH)
     return World(
         f"profiles, {of}",
         model,
         WIDE,
         lambda name: {
-            y: laws.laws[GRAPH.profiles.index(name)].at(k)
+            y: distributions.distributions[GRAPH.profiles.index(name)].at(k)
             for k, y in enumerate(WIDE.outputs.labels)
         },
         lambda reports: Aggregate.of(WIDE, reports),

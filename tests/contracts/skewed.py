@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from liftlock import Ball, Context, Family, Intervals, Joint, Prior
-from liftlock.contexts import Kind
 from liftlock.designs import DESIGNS, design
 from liftlock.errors import LiftlockError
+from liftlock.model import Kind
 from liftlock.notions import REGISTRY, Notion
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "hamming", "absolute", "squared")

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock import Alphabet, Context, ProfileGraph
 from liftlock.accounting import ACCOUNTANTS, Accountant, Release, account
-from liftlock.accounting.account import limited_by
-from liftlock.contexts import AnyUserPrior
+from liftlock.accounting.account import limited_quantities
 from liftlock.errors import NotComposable, NotDefined
 from liftlock.exact.budget import Budget
-from liftlock.forms import UnaryChannel
+from liftlock.model import AnyUserPrior
+from liftlock.model.structured import UnaryChannel
 from tests import strategies
 from tests.unit.accounting import brute_force
 
@@ -45,14 +45,16 @@ class Situation:
 
 def loss_of_edges(channels: list[strategies.Rows], graph: ProfileGraph) -> Ratio:
     """Return the largest ratio of the outputs of two joined profiles that share an observation."""
-    laws = []
+    distributions = []
     for counts, total in zip(graph.counts, graph.totals, strict=True):
         masses = [Fraction(count, total) for count in counts]
         columns = brute_force.likelihoods(channels)
-        laws.append([sum(p * q for p, q in zip(masses, each, strict=True)) for each in columns])
+        distributions.append(
+            [sum(p * q for p, q in zip(masses, each, strict=True)) for each in columns]
+        )
     worst: Ratio = ONE
     for i, j in [pair for a, b in graph.edges for pair in ((a, b), (b, a))]:
-        for one, other in zip(laws[i], laws[j], strict=True):
+        for one, other in zip(distributions[i], distributions[j], strict=True):
             if one and not other:
                 return None
             if one and worst is not None:
@@ -73,11 +75,11 @@ def situations(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS) -> Situation:
     if kind == "none":
         return Situation(releases, None, {"ldp": ldp})
     if kind == "profiles":
-        laws = {
+        distributions = {
             name: dict(zip(strategies.inputs_of(size), draw(strategies.counts(size)), strict=True))
             for name in "abc"
         }
-        graph = ProfileGraph.chain(laws)
+        graph = ProfileGraph.chain(distributions)
         truth = {"profile": loss_of_edges(channels, graph), "ldp": ldp}
         return Situation(releases, graph, truth)
     if kind == "joint":
@@ -198,7 +200,7 @@ def promised(draw: st.DrawFn) -> tuple[Situation, Situation]:
             return made, made
         notion = (ll.ProfilePrivacy if name == "profile" else ll.LIP)(f"ln {ratio}")
         assert made.context is not None
-        promises.append(Release.promised(notion, made.context))
+        promises.append(Release.from_guarantee(notion, made.context))
     return Situation(promises, made.context), made
 
 
@@ -226,7 +228,7 @@ NEEDS_CHANNELS = {"exact", "pairs", "pairwise"}
 
 @every
 def test_the_part_at_fault_is_named(accountant: Accountant) -> None:
-    only_promised = Release.promised(ll.LIP("1"), PRIOR)
+    only_promised = Release.from_guarantee(ll.LIP("1"), PRIOR)
     objection = accountant.objection([FLIP, only_promised, FLIP], PRIOR)
     if accountant.name in NEEDS_CHANNELS:
         assert objection is not None
@@ -292,7 +294,7 @@ def test_users_with_a_prior_each(accountant: Accountant, data: st.DataObject) ->
         notion = ll.ALIP(lower=f"ln {lower}", upper=f"ln {upper}")
         tables.append(table)
         priors.append(masses)
-        releases.append(Release.promised(notion, users))
+        releases.append(Release.from_guarantee(notion, users))
     if not accountant.supports(releases, users):
         assert accountant.name not in ("tight", "ldp-sum")
         return
@@ -346,7 +348,7 @@ def with_deltas(draw: st.DrawFn) -> tuple[list[Release], Fraction, Fraction]:
     for table, ratio in zip(tables, ratios, strict=True):
         delta = delta_at(list(brute_force.likelihoods([table])), ratio)
         notion = ll.ApproximateLDP(f"ln {ratio}", delta)
-        releases.append(Release.promised_delta(notion, prior))
+        releases.append(Release.from_delta_guarantee(notion, prior))
     total = math.prod(ratios, start=ONE)
     return releases, total, delta_at(list(brute_force.likelihoods(tables)), total)
 
@@ -419,6 +421,8 @@ def test_limits_are_kept_exactly_as_far_as_is_true(made: Situation) -> None:
         assert not found.allows(make("1000"))
         return
     assert found.allows(make(f"ln {truth}"))
-    assert name in limited_by(make("1")) or {"eps_lower", "eps_upper"} == set(limited_by(make("1")))
+    assert name in limited_quantities(make("1")) or {"eps_lower", "eps_upper"} == set(
+        limited_quantities(make("1"))
+    )
     if truth > 1:
         assert not found.allows(make(f"ln {1 + (truth - 1) * Fraction(999, 1000)}"))

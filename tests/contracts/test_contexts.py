@@ -14,9 +14,9 @@ import pytest
 import liftlock as ll
 from liftlock import Context
 from liftlock.accounting import account
-from liftlock.contexts import Kind, context_from_data
 from liftlock.designs import designs_for
 from liftlock.errors import LiftlockError, NotComposable, NotDefined
+from liftlock.model import Kind, context_from_data
 from tests.contracts import worlds
 
 EVERY: tuple[Kind, ...] = get_args(Kind)
@@ -153,7 +153,7 @@ def test_what_does_not_fit_is_refused_with_a_reason(kind: Kind) -> None:
         lambda: ll.design(context, other),
         lambda: ll.design(context, guarantee(kind), method="no such method"),
         lambda: ll.design(context, guarantee(kind), utility="joy"),
-        lambda: ll.design(context, guarantee(kind), cells=4),
+        lambda: ll.design(context, guarantee(kind), bins=4),
         lambda: ll.design(context, guarantee(kind), magic=1),
         lambda: ll.best(context, other),
         lambda: ll.compare(context, methods=["no such method"]),

@@ -21,15 +21,15 @@ import numpy as np
 import pytest
 
 import liftlock.designs
-from liftlock import Context, Joint, Mechanism, Prior, Table, line
-from liftlock._solver.problem import supported
-from liftlock.contexts import Kind, representative
+from liftlock import Context, Joint, Mechanism, Prior, Table, continuous
+from liftlock._solver.problem import restrict_to_support
 from liftlock.designs import DESIGNS, Design, design, design_as_published
 from liftlock.designs.base import PRIOR_KINDS
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.forms import SupportChannel, dense
+from liftlock.model import Kind, representative
+from liftlock.model.structured import SupportChannel, to_dense
 from liftlock.notions import REGISTRY, Notion
-from liftlock.utility import make_utility, value_of_nothing, value_of_truth
+from liftlock.utility import make_utility, value_of_no_noise, value_of_no_release
 from tests.contracts import worlds
 from tests.docs.pages import ROOT
 
@@ -108,14 +108,14 @@ def check(
     if isinstance(made.channel, Table):
         weights = made.channel.weights.astype(object)
         assert {sum(row) for row in weights.tolist()} == {2**52}
-    kept = context if notion.name == "ldp" else supported(context)[0]
+    kept = context if notion.name == "ldp" else restrict_to_support(context)[0]
     assert made.channel.inputs.labels == kept.inputs.labels
     if keeps:
         assert (made.certificate.notion, made.notion.budgets) == (notion.name, notion.budgets)
     confirm(made)
     goal = make_utility(utility, kept.inputs)
     masses = representative(kept).floats()
-    ends = sorted((value_of_nothing(goal, masses), value_of_truth(goal, masses)))
+    ends = sorted((value_of_no_release(goal, masses), value_of_no_noise(goal, masses)))
     origin = made.origin
     assert origin is not None
     slack = 1e-9 * (1 + ends[1])
@@ -159,7 +159,7 @@ def confirm(made: Mechanism) -> None:
 
 
 def confirm_delta(made: Mechanism, name: str, epsilon: Fraction, delta: Fraction) -> None:
-    """Sum what exceeds E times the other law over the outputs, at fifty digits."""
+    """Sum what exceeds E times the other distribution over the outputs, at fifty digits."""
     columns, scale = likelihoods(made)
     with mp.workdps(50):
         ratio, most = mp.exp(_real(epsilon)), _real(delta)
@@ -198,21 +198,21 @@ def likelihoods(made: Mechanism) -> tuple[list[list[int]], int]:
 
     The columns are integers; divided by the scale they are the probabilities.
     """
-    channel, context = dense(made.channel), made.context
+    channel, context = to_dense(made.channel), made.context
     scale = math.lcm(*channel.totals)
     exact = [
         [int(weight) * (scale // total) for weight in row]
         for row, total in zip(channel.weights.tolist(), channel.totals, strict=True)
     ]
     if isinstance(context, Joint):
-        laws = [(row, sum(row)) for row in context.counts if sum(row)]
-        common = math.lcm(*(total for _, total in laws))
+        distributions = [(row, sum(row)) for row in context.counts if sum(row)]
+        common = math.lcm(*(total for _, total in distributions))
         exact = [
             [
-                sum(map(operator.mul, law, column)) * (common // total)
+                sum(map(operator.mul, distribution, column)) * (common // total)
                 for column in zip(*exact, strict=True)
             ]
-            for law, total in laws
+            for distribution, total in distributions
         ]
         scale *= common
     sizes = {len(exact), *(len(counts) for counts in secret_counts(context))}
@@ -328,8 +328,8 @@ NUMERIC = [
     if name in ("lip", "alip", "lip_ediv", "lip_def5", "ldp_delta")
 ]
 LINES = (
-    line.lognormal(0, 0.7, domain=(0.1, 8)),
-    line.from_data([1, 1, 1, 2, 3, 3, 5, 8, 13, 21, 21, 34], domain=(0, 40)),
+    continuous.lognormal(0, 0.7, domain=(0.1, 8)),
+    continuous.from_data([1, 1, 1, 2, 3, 3, 5, 8, 13, 21, 21, 34], domain=(0, 40)),
 )
 
 
@@ -338,7 +338,7 @@ def test_numbers_go_in_and_come_out(entry: Design, name: str) -> None:
     done = 0
     for prior, budget, spacing in zip(LINES, ("1", "2.5"), ("mass", "width"), strict=True):
         notion = make_notion(name, budget)
-        context = prior.grid(9, spacing)
+        context = prior.discretise(9, spacing)
         try:
             made = design(context, notion, method=entry.key, **options(entry))
         except (InputError, NotDefined):
@@ -423,7 +423,7 @@ def test_every_design_is_complete(key: str) -> None:
     folder = Path(*package.split(".")[1:])
     tests = [f"test_{of}.py" for of in (entry.make.__name__, name)]
     assert any((ROOT / "tests" / "unit" / folder / test).is_file() for test in tests)
-    assert entry.says
+    assert entry.summary
     assert entry.promises
     assert entry.source
     assert set(entry.notions) <= set(REGISTRY)

@@ -15,13 +15,13 @@ import pytest
 
 from liftlock import Channel
 from liftlock.errors import NotDefined
-from liftlock.estimate import ESTIMATORS, Aggregate, Fit, Question, estimate
-from liftlock.estimate.api import Options, answer, methods
+from liftlock.estimate import ESTIMATORS, Aggregate, GoodnessOfFit, Question, estimate
+from liftlock.estimate.api import EstimateOptions, answer, methods
 from liftlock.estimate.estimators import Linear
 from liftlock.estimate.models import Dense, Encoding, PerUser, PosteriorSums, model_of
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, SupportChannel
+from liftlock.model.structured import HashingChannel, SupportChannel
 from liftlock.sampling import simulate
 from tests.contracts.reporting_worlds import (
     CASES,
@@ -187,11 +187,11 @@ def test_weights_of_both_signs_are_refused_where_counts_cannot_be_negative(
 
 @pytest.mark.parametrize(("world", "key", "question"), CASES)
 def test_parts_give_the_same_as_the_whole(world: World, key: str, question: Question) -> None:
-    labels = list(world.law(world.model.inputs.labels[0]))
+    labels = list(world.distribution(world.model.inputs.labels[0]))
     reports = [label for k, label in enumerate(labels) for _ in range(20 + 3 * k)]
     cut = len(reports) // 3
     parts = world.count(reports[cut:]) + world.count(reports[:cut])
-    options = Options.of(key)
+    options = EstimateOptions.of(key)
     whole = answer(world.model, world.count(reports), question, options)
     assert answer(world.model, parts, question, options).to_data() == whole.to_data()
 
@@ -226,7 +226,7 @@ def test_sums_of_posteriors_are_the_answers() -> None:
     question = Question.histogram(SQUARE.inputs)
     model = PerUser(SQUARE.inputs)
     means, variances = np.array([4.0, 3.0, 2.0]), np.array([1.0, 0.5, 0.25])
-    fit = Fit(0.5, 1.0, None, ())
+    fit = GoodnessOfFit(0.5, 1.0, None, ())
     sums = PosteriorSums(9, 9.0, 0.0, means, variances, weighted=False, fit=fit)
     bayes = ESTIMATORS["bayes"](model, question)
     assert bayes.values(model.statistic(sums)).tolist() == [4.0, 3.0, 2.0]

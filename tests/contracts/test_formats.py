@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pytest
 
 from liftlock.errors import FileError, InputError
-from liftlock.tables.change import Change
+from liftlock.tables.change import TableChange
 from liftlock.tables.formats import FORMATS, Format, format_named, open_table, stem
-from liftlock.tables.formats.base import Piece
-from liftlock.tables.stream import check_output, rewrite
+from liftlock.tables.formats.base import RowBatch
+from liftlock.tables.stream import check_output, rewrite_table
 
 ROWS = 1000
 TABLE = pa.table(
@@ -25,15 +25,15 @@ TABLE = pa.table(
 CAPITALS = TABLE.set_column(0, "answer", pc.utf8_upper(TABLE["answer"]))
 
 
-def capitals() -> Change:
-    def apply(piece: Piece) -> list[pa.Array]:
+def capitals() -> TableChange:
+    def apply(piece: RowBatch) -> list[pa.Array]:
         return [pc.utf8_upper(piece.batch.column(0).cast(pa.string()))]
 
-    return Change(("answer",), {"answer": pa.string()}, apply)
+    return TableChange(("answer",), {"answer": pa.string()}, apply)
 
 
-def unchanged() -> Change:
-    return Change((), {}, lambda _: [])
+def unchanged() -> TableChange:
+    return TableChange((), {}, lambda _: [])
 
 
 def written(folder: Path, form: Format, suffix: str = "") -> Path:
@@ -43,7 +43,7 @@ def written(folder: Path, form: Format, suffix: str = "") -> Path:
         with pa.ipc.new_file(source, TABLE.schema) as sink:
             sink.write_table(TABLE)
     path = folder / f"table{suffix or form.suffixes[0]}"
-    assert rewrite(open_table(source), path, unchanged()) == ROWS
+    assert rewrite_table(open_table(source), path, unchanged()) == ROWS
     return path
 
 
@@ -108,7 +108,7 @@ def test_columns_are_replaced_on_the_way_to_every_format(key: str, to: str, tmp_
     source = open_table(written(tmp_path, FORMATS[key]))
     output = tmp_path / f"out{FORMATS[to].suffixes[0]}"
     seen: list[str] = []
-    assert rewrite(source, output, capitals(), note=seen.append) == ROWS
+    assert rewrite_table(source, output, capitals(), note=seen.append) == ROWS
     found = read(output)
     assert found.column_names == TABLE.column_names
     assert texts(found) == texts(CAPITALS)
@@ -119,7 +119,7 @@ def test_columns_are_replaced_on_the_way_to_every_format(key: str, to: str, tmp_
     lost = not FORMATS[to].typed and key != to
     assert bool(seen) == lost
     with pytest.raises(FileError, match=r"there already|exists"):
-        rewrite(source, output, capitals())
+        rewrite_table(source, output, capitals())
 
 
 @pytest.mark.parametrize("key", FORMATS)
@@ -127,7 +127,7 @@ def test_no_rows(key: str, tmp_path: Path) -> None:
     empty, path = tmp_path / "empty.arrow", tmp_path / f"none{FORMATS[key].suffixes[0]}"
     with pa.ipc.new_file(empty, TABLE.schema) as sink:
         sink.write_table(TABLE.slice(0, 0))
-    assert rewrite(open_table(empty), path, capitals()) == 0
+    assert rewrite_table(open_table(empty), path, capitals()) == 0
     source = open_table(path)
     assert source.columns == tuple(TABLE.column_names)
     assert sum(piece.batch.num_rows for piece in source.batches(["age"])) == 0
@@ -138,12 +138,12 @@ def test_what_fails_leaves_no_file(key: str, tmp_path: Path) -> None:
     source = open_table(written(tmp_path, FORMATS[key]))
     before = sorted(tmp_path.iterdir())
 
-    def fail(_: Piece) -> list[pa.Array]:
+    def fail(_: RowBatch) -> list[pa.Array]:
         raise InputError("no luck")
 
-    change = Change(("answer",), {"answer": pa.string()}, fail)
+    change = TableChange(("answer",), {"answer": pa.string()}, fail)
     with pytest.raises(InputError, match="no luck"):
-        rewrite(source, tmp_path / f"out{FORMATS[key].suffixes[0]}", change)
+        rewrite_table(source, tmp_path / f"out{FORMATS[key].suffixes[0]}", change)
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -167,7 +167,7 @@ def test_what_is_no_table_of_the_format_is_refused(key: str, tmp_path: Path) -> 
         with pa.ipc.new_file(tmp_path / "lists.arrow", lists.schema) as sink:
             sink.write_table(lists)
         with pytest.raises(InputError, match=r"column 'answer' of list.* cannot be a column of"):
-            rewrite(
+            rewrite_table(
                 open_table(tmp_path / "lists.arrow"), tmp_path / f"l{form.suffixes[0]}", unchanged()
             )
 

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.estimate import ESTIMATORS, Aggregate, Fit, Question
+from liftlock.estimate import ESTIMATORS, Aggregate, GoodnessOfFit, Question
 from liftlock.estimate.estimators import Estimator
-from liftlock.estimate.intervals import INTERVALS, KINDS, Interval, Spread, make
-from liftlock.estimate.models import Counted, Model, PerUser, PosteriorSums, model_of
+from liftlock.estimate.intervals import INTERVALS, KINDS, Interval, IntervalEstimate, make_interval
+from liftlock.estimate.models import CountedReports, Model, PerUser, PosteriorSums, model_of
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel
+from liftlock.model.structured import HashingChannel
 from liftlock.sampling import simulate
 from tests.contracts.reporting_worlds import CASES, LEVELS, PRIOR, SQUARE, World, made
 
@@ -39,7 +39,7 @@ SUMS = PosteriorSums(
     np.array([4.0, 3.0, 2.0]),
     np.array([1.0, 0.5, 0.25]),
     weighted=False,
-    fit=Fit(0.5, 1.0, None, ()),
+    fit=GoodnessOfFit(0.5, 1.0, None, ()),
 )
 
 
@@ -50,11 +50,11 @@ class IntervalContract:
     """By how much an end may lie inside that of a lower level."""
 
     def check(
-        self, estimator: Estimator[Model], counted: Counted, kind: Any, about: Any
-    ) -> list[Spread]:
+        self, estimator: Estimator[Model], counted: CountedReports, kind: Any, about: Any
+    ) -> list[IntervalEstimate]:
         """Return the intervals of all levels that kept the contract; none if they were refused."""
 
-        def of(level: str) -> Spread | LiftlockError:
+        def of(level: str) -> IntervalEstimate | LiftlockError:
             return attempt(kind, estimator, counted, level=float(level), about=about, seed=5)
 
         found = [of(level) for level in LEVELS]
@@ -67,7 +67,7 @@ class IntervalContract:
                 assert "interval" in str(refused)
                 assert refused.remedy
             return []
-        spreads = [each for each in found if isinstance(each, Spread)]
+        spreads = [each for each in found if isinstance(each, IntervalEstimate)]
         assert {spread.kind for spread in spreads} <= set(KINDS) - {"auto"}
         bare = [spread for spread in spreads if spread.low is None]
         assert all(spread.kind == "none" for spread in bare)
@@ -82,13 +82,17 @@ class IntervalContract:
             assert (ends(wide)[0] <= ends(narrow)[0] + self.rounding).all()
             assert (ends(narrow)[1] <= ends(wide)[1] + self.rounding).all()
         again = of(LEVELS[0])
-        assert isinstance(again, Spread)
+        assert isinstance(again, IntervalEstimate)
         assert np.array_equal(ends(again), ends(spreads[0]))
         assert again.remarks == spreads[0].remarks
         return spreads
 
     def check_estimate(
-        self, estimator: Estimator[Model], counted: Counted, kind: Any, spreads: list[Spread]
+        self,
+        estimator: Estimator[Model],
+        counted: CountedReports,
+        kind: Any,
+        spreads: list[IntervalEstimate],
     ) -> None:
         """Hold the estimate as far as it is possible; exact intervals have whole ends."""
         question = estimator.question
@@ -110,10 +114,10 @@ class IntervalContract:
                 assert (inside <= high + slack).all()
 
 
-def attempt(kind: Any, *given: Any, **options: Any) -> Spread | LiftlockError:
+def attempt(kind: Any, *given: Any, **options: Any) -> IntervalEstimate | LiftlockError:
     """Return the interval, or its refusal."""
     try:
-        return make(kind, *given, **options)
+        return make_interval(kind, *given, **options)
     except LiftlockError as refused:
         return refused
 
@@ -160,7 +164,7 @@ class TestCounts(IntervalContract):
     def test_contract_with_weights(
         self, world: World, key: str, question: Question, about: Any
     ) -> None:
-        labels = list(world.law(world.model.inputs.labels[0]))
+        labels = list(world.distribution(world.model.inputs.labels[0]))
         reports = [label for k, label in enumerate(labels) for _ in range(30 + 7 * k)]
         column = np.array(reports, dtype=np.uint8) if isinstance(reports[0], tuple) else reports
         weights = np.resize([1.0, 2.0, 0.5], len(reports))
@@ -171,7 +175,7 @@ class TestCounts(IntervalContract):
     def test_none_asked_for(self) -> None:
         world, key, question = CASES[0].values
         assert isinstance(world, World)
-        found = make("none", made(world, str(key), question), world.counted)  # type: ignore[arg-type]
+        found = make_interval("none", made(world, str(key), question), world.counted)  # type: ignore[arg-type]
         assert (found.errors, found.low, found.high, found.kind) == (None, None, None, "none")
 
 
@@ -216,7 +220,7 @@ def test_simulations_depend_on_the_seed_alone(world: World, key: str, question: 
         return
     assert np.array_equal(ends(one), ends(same))
     assert not np.array_equal(ends(one), ends(other))
-    unasked = make("bootstrap", estimator, counted)
+    unasked = make_interval("bootstrap", estimator, counted)
     assert "simulated from the fixed seed 20" in unasked.remarks
 
 
@@ -224,11 +228,11 @@ def test_simulations_depend_on_the_seed_alone(world: World, key: str, question: 
 def test_sums_over_users_refuse_what_needs_reports(kind: Any) -> None:
     bayes = ESTIMATORS["bayes"](PerUser(SQUARE.inputs), Question.histogram(SQUARE.inputs))
     with pytest.raises(NotDefined, match=f"an interval of kind {kind}"):
-        make(kind, bayes, SUMS)
+        make_interval(kind, bayes, SUMS)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 2.0])
 def test_a_level_is_between_0_and_1(level: float) -> None:
     bayes = ESTIMATORS["bayes"](PerUser(SQUARE.inputs), Question.histogram(SQUARE.inputs))
     with pytest.raises(InputError, match="the level is not between 0 and 1"):
-        make("normal", bayes, SUMS, level=level)
+        make_interval("normal", bayes, SUMS, level=level)

@@ -27,7 +27,7 @@ from liftlock.notions import (
     make_notion,
     parse_claim,
 )
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from liftlock.notions.registry import AUDITED, SHORTHANDS
 from tests import oracles, strategies
 from tests.oracles import real
@@ -154,7 +154,7 @@ def test_what_holds_holds_for_larger_budgets(key: str, case: Case) -> None:
 @given(case=strategies.cases())
 def test_the_smallest_budget_that_is_named_suffices(key: str, case: Case) -> None:
     notion = some(key)
-    text = notion.smallest(case.channel, case.context)
+    text = notion.smallest_text(case.channel, case.context)
     assert "\n" not in text
     found = re.findall(r"(\w+)=([^\s,]+)", text)
     if "inf" in [value for _, value in found]:
@@ -320,7 +320,7 @@ def test_the_others_do_not_promise_that(key: str) -> None:
 def test_a_notion_says_what_it_is(key: str) -> None:
     notion, kind = some(key), REGISTRY[key]
     assert kind.title
-    assert kind.says
+    assert kind.summary
     assert notion.unit in ("nats", "")
     fields = {name for _, name, _, _ in Formatter().parse(notion.promise) if name}
     assert fields == {"column", "secret"}
@@ -338,7 +338,7 @@ def test_beliefs_stay_within_what_a_notion_says_of_them(key: str, case: Case) ->
     direct = notion.lift_limits()
     assert direct is None or direct == limits
     assume(holds(notion, case.channel, case.context))
-    found = extremes(case.channel, case.context)
+    found = extreme_lifts(case.channel, case.context)
     assert limits.upper is None or limits.upper.allows(found.largest.lift)
     smallest = found.smallest.lift
     assert limits.lower is None or limits.lower.allows(1 / smallest if smallest else None)
@@ -382,7 +382,7 @@ def test_notions_with_a_delta(key: str, case: Case) -> None:
 @settings(max_examples=20)
 @given(case=strategies.cases())
 def test_what_is_attained_holds(key: str, case: Case) -> None:
-    found = some(key).attained(case.channel, case.context)
+    found = some(key).smallest_guarantee(case.channel, case.context)
     if found is not None:
         assert found.name == key
         assert holds(found, case.channel, case.context)
@@ -412,13 +412,13 @@ def test_limits_exclude_each_other() -> None:
 def test_profiles_by_brute_force(chances: list[int], rows: strategies.Rows) -> None:
     graph = ProfileGraph.bernoulli([Fraction(chance, 20) for chance in chances])
     channel = Channel.from_rows({x: dict(enumerate(row)) for x, row in enumerate(rows)})
-    laws = [
+    distributions = [
         [(1 - p) * rows[0][y] + p * rows[1][y] for y in range(3)]
         for p in (Fraction(chance, 20) for chance in chances)
     ]
     worst: Fraction | None = Fraction(1)
     for one, other in graph.edges:
-        ratio = oracles.ldp([laws[one], laws[other]])
+        ratio = oracles.ldp([distributions[one], distributions[other]])
         worst = None if ratio is None or worst is None else max(worst, ratio)
     notion = some("profile")
     (claim,) = notion.certify(channel, graph, impossible="ignore").claims

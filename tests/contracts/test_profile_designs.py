@@ -60,34 +60,34 @@ def make_graph(flavour: str, shape: str, size: int, width: int, seed: int) -> Pr
 def released(table: Table, graph: ProfileGraph) -> list[list[Fraction]]:
     """Return what each profile releases, from the integers of the table."""
     uses = len(table.inputs) != len(graph.inputs)
-    laws = []
+    distributions = []
     for name in graph.profiles.labels:
-        law = graph.law(name)
+        distribution = graph.distribution(name)
         masses = [Fraction(0)] * len(table.outputs)
-        for value, chance in zip(law.labels, law.fractions, strict=True):
+        for value, chance in zip(distribution.labels, distribution.fractions, strict=True):
             row = table.weights[table.inputs.index((name, value) if uses else value)]
             masses = [
                 m + chance * Fraction(int(w), 1 << table.bits)
                 for m, w in zip(masses, row, strict=True)
             ]
-        laws.append(masses)
-    return laws
+        distributions.append(masses)
+    return distributions
 
 
 def check(made: Mechanism, graph: ProfileGraph, budget: str) -> None:
     table = made.table
-    laws = released(table, graph)
+    distributions = released(table, graph)
     with mp.workdps(50):
         limit = mp.exp(mp.mpf(budget))
         for i, j in graph.edges:
-            for first, second in zip(laws[i], laws[j], strict=True):
+            for first, second in zip(distributions[i], distributions[j], strict=True):
                 for high, low in ((first, second), (second, first)):
                     if high == 0:
                         continue
                     assert low > 0
                     ratio = high / low
                     assert mp.mpf(ratio.numerator) / ratio.denominator <= limit
-    assert all(sum(law) == 1 for law in laws)
+    assert all(sum(distribution) == 1 for distribution in distributions)
     assert made.certificate.guarantee == f"profile(budget={budget_text(budget)})"
     assert set(table.outputs.labels) <= set(graph.inputs.labels)
 

@@ -9,20 +9,20 @@ from liftlock import Alphabet
 from liftlock.utility import (
     REGISTRY,
     Concave,
+    CustomUtility,
     Distortion,
     Linear,
-    Own,
     Separable,
     Utility,
     Variance,
     make_utility,
 )
-from liftlock.utility.shape import Kind
+from liftlock.utility.base import TermKind
 
 NUMBERS = Alphabet.of([1, 2, 4, 8])
 UTILITIES: dict[str, Utility] = {name: make_utility(name, NUMBERS) for name in REGISTRY} | {
     "distortion": Distortion.of([[0, 2], [1, 1], [3, -1], [0, 0]], "ab"),
-    "own": Own(lambda v: float(1 - (v**2).sum()), symbols=4),
+    "own": CustomUtility(lambda v: float(1 - (v**2).sum()), symbols=4),
 }
 
 
@@ -41,8 +41,8 @@ def test_the_shape_gives_the_costs(utility: Utility, posteriors: np.ndarray) -> 
     match shape:
         case Separable(kind):
             logs = np.log(np.where(posteriors > 0, posteriors, 1.0))
-            added = {Kind.ENTROPY: -posteriors * logs, Kind.SQUARE: -(posteriors**2)}[kind]
-            found = added.sum(axis=1) + (1.0 if kind is Kind.SQUARE else 0.0)
+            added = {TermKind.ENTROPY: -posteriors * logs, TermKind.SQUARE: -(posteriors**2)}[kind]
+            found = added.sum(axis=1) + (1.0 if kind is TermKind.SQUARE else 0.0)
         case Variance(points):
             found = posteriors @ points**2 - (posteriors @ points) ** 2
         case Linear():

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._runtime.storage import StoredObject
 from liftlock.errors import FileError, LiftlockError
-from liftlock.storage import Stored
 
 PRIOR = ll.Prior.from_counts({"no": 3, "yes": 1})
 GRAPH = ll.ProfileGraph.bernoulli(["0.2", "0.8"])
@@ -42,13 +42,13 @@ def per_user() -> ll.Mechanism:
     return ll.design(["no", "yes"], ll.LIP("1"), method="arc")
 
 
-def per_user_aggregate() -> Stored:
+def per_user_aggregate() -> StoredObject:
     made = per_user()
     priors = ll.PerUserPriors.of(["no", "yes"], np.array([[0.6, 0.4], [0.3, 0.7]]))
     return made.aggregate(made.simulate(["no", "yes"], priors, seed=1), priors)
 
 
-STORED: dict[str, Callable[[], Stored]] = {
+STORED: dict[str, Callable[[], StoredObject]] = {
     "mechanism": mechanism,
     "profile mechanism": lambda: ll.design(GRAPH, ll.ProfilePrivacy("1")),
     "aggregate": aggregate,
@@ -62,7 +62,7 @@ STORED: dict[str, Callable[[], Stored]] = {
 each = pytest.mark.parametrize("make", STORED.values(), ids=STORED)
 
 
-def kinds(of: type[Stored] = Stored) -> set[type[Stored]]:
+def kinds(of: type[StoredObject] = StoredObject) -> set[type[StoredObject]]:
     """Return every kind of stored thing of the library."""
     found = {kind for kind in of.__subclasses__() if kind.__module__.startswith("liftlock.")}
     return found.union(*(kinds(kind) for kind in found))
@@ -79,7 +79,7 @@ def test_no_two_kinds_share_a_format() -> None:
 
 
 @each
-def test_what_was_written_is_read(make: Callable[[], Stored], tmp_path: Path) -> None:
+def test_what_was_written_is_read(make: Callable[[], StoredObject], tmp_path: Path) -> None:
     stored, path = make(), tmp_path / "stored.json"
     stored.save(path)
     again = type(stored).load(path)
@@ -89,7 +89,7 @@ def test_what_was_written_is_read(make: Callable[[], Stored], tmp_path: Path) ->
 
 
 @each
-def test_format_and_version_come_first(make: Callable[[], Stored], tmp_path: Path) -> None:
+def test_format_and_version_come_first(make: Callable[[], StoredObject], tmp_path: Path) -> None:
     """A reader sees at once what a file is, however long it is."""
     stored = make()
     assert list(stored.to_data())[:2] == ["format", "version"]
@@ -111,7 +111,7 @@ def test_format_and_version_come_first(make: Callable[[], Stored], tmp_path: Pat
     ids=str,
 )
 def test_other_formats_and_versions_are_refused(
-    make: Callable[[], Stored], change: dict[str, Any], tmp_path: Path
+    make: Callable[[], StoredObject], change: dict[str, Any], tmp_path: Path
 ) -> None:
     stored, path = make(), tmp_path / "stored.json"
     path.write_text(json.dumps(stored.to_data() | change), encoding="utf-8")
@@ -122,7 +122,7 @@ def test_other_formats_and_versions_are_refused(
 
 
 @each
-def test_content_of_the_wrong_shape_is_refused(make: Callable[[], Stored]) -> None:
+def test_content_of_the_wrong_shape_is_refused(make: Callable[[], StoredObject]) -> None:
     """Whatever stands where, a file is refused in one line; one that is proved is proved again."""
     stored = make()
     data = stored.to_data()
@@ -142,7 +142,7 @@ OPTIONAL = {"origin", "column", "group"}
 """What a mechanism need not say."""
 
 
-def assert_refused_or_same(stored: Stored, data: dict[str, Any]) -> None:
+def assert_refused_or_same(stored: StoredObject, data: dict[str, Any]) -> None:
     try:
         found = type(stored).from_data(data)
     except LiftlockError:
@@ -155,7 +155,7 @@ def assert_refused_or_same(stored: Stored, data: dict[str, Any]) -> None:
 
 @each
 def test_an_interrupted_write_leaves_the_old_file(
-    make: Callable[[], Stored], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[], StoredObject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored, path = make(), tmp_path / "stored.json"
     stored.save(path)
@@ -173,6 +173,6 @@ def test_an_interrupted_write_leaves_the_old_file(
 
 
 @each
-def test_what_is_not_there_is_named(make: Callable[[], Stored], tmp_path: Path) -> None:
+def test_what_is_not_there_is_named(make: Callable[[], StoredObject], tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such file"):
         type(make()).load(tmp_path / "none.json")

@@ -18,15 +18,15 @@ from scipy.optimize import linprog
 
 import liftlock as ll
 from liftlock import Context
-from liftlock._solver.clock import Clock
-from liftlock._solver.outputs import finish
+from liftlock._runtime.clock import Clock
+from liftlock._solver.outputs import finish_solution
 from liftlock._solver.problem import Problem, ProfileTask, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS, Reduction
-from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, explained, solve
+from liftlock._solver.strategies import STRATEGIES, STRATEGY_NAMES, Strategy, explain_steps, solve
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions import Notion, ProfilePrivacy
-from liftlock.utility import Own, ProfileUtility, Utility, make_utility
+from liftlock.utility import CustomUtility, ProfileUtility, Utility, make_utility
 from tests.brute_force import best_mixture, brute_vertices, ldp_cuts, lift_cuts
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute", "own")
@@ -60,7 +60,7 @@ class Case:
 def utility_of(name: str, context: Context) -> Utility:
     """Return a utility, or one that somebody wrote."""
     if name == "own":
-        return Own(lambda v: float(np.sqrt(v).sum()), symbols=len(context.inputs))
+        return CustomUtility(lambda v: float(np.sqrt(v).sum()), symbols=len(context.inputs))
     return make_utility(name, context.inputs)
 
 
@@ -140,7 +140,7 @@ class TestStrategies:
         found = strategy.solve(task)
         if found is None:
             return
-        check(case, finish(task, found), exact=case.utility.name != "own")
+        check(case, finish_solution(task, found), exact=case.utility.name != "own")
 
     def test_it_ends_at_its_limit_of_work(self, strategy: Strategy, case: Case) -> None:
         clock = Clock(seconds=1e-6)
@@ -151,7 +151,7 @@ class TestStrategies:
         found = strategy.solve(task)
         assert time.monotonic() - begun < 30  # what is compiled is not counted
         if found is not None:
-            check(case, finish(task, found), exact=False)
+            check(case, finish_solution(task, found), exact=False)
 
     def test_it_answers_the_same_again(self, strategy: Strategy, case: Case) -> None:
         task = case.task(strategy.name)
@@ -161,7 +161,7 @@ class TestStrategies:
         if first is None or again is None:
             assert first is again
             return
-        once, twice = finish(task, first), finish(task, again)
+        once, twice = finish_solution(task, first), finish_solution(task, again)
         assert once.matrix.tobytes() == twice.matrix.tobytes()
         assert (once.outputs, once.proof.cost, once.proof.bound) == (
             twice.outputs,
@@ -170,8 +170,8 @@ class TestStrategies:
         )
 
     def test_it_says_what_it_is_for(self, strategy: Strategy) -> None:
-        assert strategy.name in WAYS
-        assert strategy.says
+        assert strategy.name in STRATEGY_NAMES
+        assert strategy.summary
         assert strategy.when
 
 
@@ -183,13 +183,13 @@ class TestReductions:
         reduced = reduction.apply(case.task())
         if reduced is None:
             return
-        assert reduced.says
+        assert reduced.summary
         assert reduction.apply(reduced.task) is None  # or it would never end
         found = reduced.expand(solve(reduced.task), solve)
         check(case, found, exact=reduction.name != "group-neighbours")
 
     def test_it_says_what_it_is_for(self, reduction: Reduction) -> None:
-        assert reduction.says
+        assert reduction.summary
         assert reduction.when
         assert reduction.loses
 
@@ -257,17 +257,17 @@ def profile_tasks(how: str = "auto", **rest: Any) -> Iterator[ProfileTask]:
 
 def check_profiles(task: ProfileTask, found: Solution) -> None:
     """Check every edge with the ratio of the budget, the value, and that the bound is below it."""
-    laws, goal = task.problem.laws, task.goal
+    distributions, goal = task.problem.distributions, task.goal
     blocks = found.matrix.reshape(-1, task.problem.values, task.problem.values)
     assert len(blocks) == task.blocks
     assert blocks.min() >= 0
     assert np.abs(blocks.sum(axis=2) - 1).max() <= 1e-11
-    each = np.broadcast_to(blocks, (len(laws), *blocks.shape[1:]))
-    released = (laws[:, :, None] * each).sum(axis=1)
+    each = np.broadcast_to(blocks, (len(distributions), *blocks.shape[1:]))
+    released = (distributions[:, :, None] * each).sum(axis=1)
     for i, j in task.problem.edges.tolist():
         for one, other in ((released[i], released[j]), (released[j], released[i])):
             assert (one <= math.exp(0.6) * other * (1 + 1e-11)).all()
-    value = goal.value(laws, blocks)
+    value = goal.value(distributions, blocks)
     cost = found.proof.reference - value if goal.larger_is_better else value
     assert found.proof.cost == pytest.approx(cost, abs=1e-9)
     assert found.proof.bound <= found.proof.cost + 1e-9
@@ -275,27 +275,33 @@ def check_profiles(task: ProfileTask, found: Solution) -> None:
 
 def brute_profiles(task: ProfileTask) -> float:
     """Return the least value of a linear aim: one programme in all entries of all matrices."""
-    laws, goal, width = task.problem.laws, task.goal, task.problem.values
+    distributions, goal, width = task.problem.distributions, task.goal, task.problem.values
     shape = (task.blocks, width, width)
-    block = np.zeros(len(laws), dtype=int) if task.shared else np.arange(len(laws))
+    block = (
+        np.zeros(len(distributions), dtype=int) if task.shared else np.arange(len(distributions))
+    )
     entries = np.arange(np.prod(shape)).reshape(shape)
     largest = entries.size
     costs, rows = np.zeros(largest + 1), []
     if goal.name == "minimax":
         costs[largest] = 1.0
-        for i, x, y in np.argwhere((laws > 0)[:, :, None] & ~np.eye(width, dtype=bool)):
+        for i, x, y in np.argwhere((distributions > 0)[:, :, None] & ~np.eye(width, dtype=bool)):
             row = np.zeros(largest + 1)
             row[entries[block[i], x, y]], row[largest] = 1.0, -1.0
             rows.append(row)
     else:
-        for i, law in enumerate(laws):
-            np.add.at(costs, entries[block[i]], goal.weights[i] * law[:, None] * goal.losses(width))
+        for i, distribution in enumerate(distributions):
+            np.add.at(
+                costs,
+                entries[block[i]],
+                goal.weights[i] * distribution[:, None] * goal.losses(width),
+            )
     for i, j in task.problem.edges.tolist():
         for one, other in ((i, j), (j, i)):
             for y in range(width):
                 row = np.zeros(largest + 1)
-                np.add.at(row, entries[block[one], :, y], laws[one])
-                np.add.at(row, entries[block[other], :, y], -math.exp(0.6) * laws[other])
+                np.add.at(row, entries[block[one], :, y], distributions[one])
+                np.add.at(row, entries[block[other], :, y], -math.exp(0.6) * distributions[other])
                 rows.append(row)
     sums = np.zeros((task.blocks * width, largest + 1))
     sums[np.arange(len(sums)).repeat(width), entries.ravel()] = 1.0
@@ -365,7 +371,7 @@ def test_profiles_are_explained_by_the_same_tables() -> None:
     for task in profile_tasks():
         steps: list[Step] = []
         solve(replace(task, explain=steps.append))
-        rows = explained(steps)
+        rows = explain_steps(steps)
         assert [row.name for row in rows] == [each.name for each in (*REDUCTIONS, *STRATEGIES)]
         taken |= {row.name for row in rows if row.taken}
     assert taken == {"output-distributions", "channel-programme", "enumeration", "ascent"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from liftlock import Ball, Context, Family, Intervals, Joint, Prior, ProfileGraph
-from liftlock.contexts import Kind
+from liftlock.model import Kind
 
 FLAVOURS = ("random", "skewed", "zeros")
 

@@ -20,7 +20,7 @@ from liftlock.accounting import account
 from liftlock.accounting.accountants import ACCOUNTANTS
 from liftlock.cli import main
 from liftlock.estimate import ESTIMATORS
-from liftlock.notions import implied, parse_claim
+from liftlock.notions import implications, parse_claim
 from liftlock.notions.registry import NOTIONS
 from liftlock.tables.formats import FORMATS
 from liftlock.utility import REGISTRY as UTILITIES
@@ -55,12 +55,12 @@ def notions() -> None:
     channel, prior = ll.Channel.identity("ab"), ll.Prior.from_counts({"a": 1, "b": 3})
     notion = parse_claim("hellinger_lift=0.51")
     assert notion.certify(channel, prior).holds
-    assert notion.smallest(channel, prior) == "hellinger_lift=0.5000000001"
-    assert notion.says in notion.promise
+    assert notion.smallest_text(channel, prior) == "hellinger_lift=0.5000000001"
+    assert notion.summary in notion.promise
     made = ll.lock(channel, notion, prior)
     assert ll.Mechanism.from_data(json.loads(json.dumps(made.to_data()))).notion == notion
     assert ll.audit(channel, prior).measures["hellinger_lift"] == 0.5
-    assert "hellinger_lift" not in [row.target for row in implied(ll.LIP("1"), prior)]
+    assert "hellinger_lift" not in [row.target for row in implications(ll.LIP("1"), prior)]
     write("channel.csv", ("input", "a", "b"), ("a", 1, 0), ("b", 0, 1))
     write("pair.csv", ("label", "count"), ("a", 1), ("b", 3))
     asked = "audit channel.csv --prior pair.csv --check"

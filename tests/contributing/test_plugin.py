@@ -73,7 +73,7 @@ from liftlock.notions.measurement import Measurement
 
 
 class DoubleLdpSum(LdpSum):
-    """The bound of `LdpSum`, squared."""
+    """The bound of `LdpSumAccountant`, squared."""
 
     name = "double-ldp-sum"
     formula = "twice the sum"
@@ -131,7 +131,7 @@ def test_it_goes_through_the_contracts(installed: tuple[Path, Path]) -> None:
     few = "hellinger or clipped or orc or gini or double or (half and (prior or file))"
     suites = "notions witnesses designs shapes estimators intervals accountants formats"
     files = " ".join(f"tests/contracts/test_{suite}.py" for suite in suites.split())
-    quiet = "-W ignore::liftlock.registry.PluginWarning"
+    quiet = "-W ignore::liftlock._runtime.registry.PluginWarning"
     printed = run(ROOT, f"python -m pytest {files} -k '{few}' {quiet}", *installed)
     passed = int(printed.rpartition(" passed")[0].split()[-1])
     assert passed > 150, printed

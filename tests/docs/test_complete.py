@@ -20,7 +20,7 @@ from docs.hooks import measures as measures_hook
 from docs.hooks import notions as notions_hook
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
-from liftlock import errors, line
+from liftlock import continuous, errors
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.strategies import STRATEGIES
 from liftlock.cli.main import group
@@ -297,17 +297,17 @@ def test_the_table_of_numbers_is_made(tmp_path: Path) -> None:
 
 def test_every_law_and_fit_is_documented() -> None:
     page = WRITTEN[DOCS / "line.md"]
-    for _, form in line.LAWS.values():
+    for _, form in continuous.DISTRIBUTIONS.values():
         assert f"`{form}`" in page, form
-    for name in line.FITS:
+    for name in continuous.FITS:
         assert f"`{name}`" in page, name
-    for name in line.__all__:
+    for name in continuous.__all__:
         if (
             name.islower()
-            and callable(getattr(line, name))
+            and callable(getattr(continuous, name))
             and not name.startswith(("parse", "read"))
         ):
-            assert f"ll.line.{name}(" in page, name
+            assert f"ll.continuous.{name}(" in page, name
     schema = json.loads((DOCS / "schemas" / "grid.schema.json").read_text(encoding="utf-8"))
     for key in schema["properties"]["grid"]["properties"]:
         assert f"`grid.{key}`" in page, key

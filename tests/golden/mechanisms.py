@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from liftlock import Ball, Context, Joint, Mechanism, Prior, line
-from liftlock.contexts import profile_examples as examples
+from liftlock import Ball, Context, Joint, Mechanism, Prior, continuous
 from liftlock.designs import DESIGNS, design, designs_for
 from liftlock.errors import LiftlockError
+from liftlock.model import profile_examples as examples
 from liftlock.notions import ALIP, LDP, LIP, Notion, ProfilePrivacy
 from tests.contracts import worlds
 
@@ -50,7 +50,9 @@ def correlated(secrets: int, size: int) -> Joint:
 def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
     """Return names, and how to make the mechanism of each name."""
 
-    def making(context: Context | line.LinePrior, notion: Notion, **options: Any) -> Any:
+    def making(
+        context: Context | continuous.ContinuousPrior, notion: Notion, **options: Any
+    ) -> Any:
         return lambda: design(context, notion, **options)
 
     # Every way of the optimum: lists of vertices, box, rows, staircases, sets of priors, places.
@@ -69,8 +71,11 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
     for utility in ("mutual-information", "histogram"):
         yield f"optimal prior 300 {utility}", making(skewed(300), LIP("1"), utility=utility)
     yield "optimal ldp 40 mean", making(skewed(40), LDP("1"), utility="mean", gap=1e-3)
-    yield "optimal line mean", making(line.normal(0, 1), LIP("1"), cells=96)
-    yield "optimal line absolute", making(line.normal(0, 1), LIP("1"), cells=96, utility="absolute")
+    yield "optimal line mean", making(continuous.normal(0, 1), LIP("1"), bins=96)
+    yield (
+        "optimal line absolute",
+        making(continuous.normal(0, 1), LIP("1"), bins=96, utility="absolute"),
+    )
     # Every method, on a context of each kind that it takes.
     for key, entry in DESIGNS.items():
         for kind in entry.contexts:
@@ -89,7 +94,7 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
     ):
         for notion in (LIP("1"), LDP("1")):
             if notion.name in DESIGNS[key].notions:
-                made = making(line.normal(3, 2), notion, method=key, cells=48)
+                made = making(continuous.normal(3, 2), notion, method=key, bins=48)
                 yield f"{key} line {notion.name}", made
     for key in designs_for("profiles"):
         chain = examples.categorical_chain()

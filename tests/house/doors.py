@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.house.rooms import ROOT
 
 INSIDE = ("liftlock._solver", "liftlock.exact")
-OWN_DOORS = ("liftlock.errors", "liftlock.sklearn", "liftlock.contexts.profile_examples")
+OWN_DOORS = ("liftlock.errors", "liftlock.sklearn", "liftlock.model.profile_examples")
 """Modules that people import by name, as the pages show."""
 
 

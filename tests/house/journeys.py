@@ -11,7 +11,7 @@ from typing import Any
 
 import liftlock as ll
 from liftlock.cli import main
-from liftlock.contexts.profile_examples import example
+from liftlock.model.profile_examples import example
 from tests.golden.journeys import INPUTS
 
 

@@ -17,7 +17,7 @@ def test_what_a_package_offers_is_imported_from_it() -> None:
 def test_side_doors_are_found() -> None:
     source = """
 from liftlock.notions.lip import LIP
-from liftlock.channel import _private, Table
+from liftlock.model.channel import _private, Table
 def late():
     from liftlock._solver.limits import LIMITS, _private
     from liftlock.errors import InputError
@@ -25,6 +25,6 @@ def late():
     assert side_doors(source) == [
         "line 2: import LIP from liftlock.notions, not from liftlock.notions.lip",
         "line 3: _private is private to liftlock.channel",
-        "line 3: import Table from liftlock, not from liftlock.channel",
+        "line 3: import Table from liftlock, not from liftlock.model.channel",
     ]
     assert side_doors("from liftlock.notions import LIP\nfrom liftlock import Table") == []

@@ -56,7 +56,7 @@ def test_maxima_by_linear_programs(counts: tuple[int, ...], epsilon: float) -> N
     odds = math.log(largest_ratio_by_lp(masses, ratio, masses))
     assert relations.largest_log_ratio(vertices / np.array(masses)) == pytest.approx(ldp, abs=1e-7)
     assert relations.largest_log_ratio(vertices) == pytest.approx(odds, abs=1e-7)
-    implied = relations.implied(counts, epsilon)
+    implied = relations.implications(counts, epsilon)
     assert implied["ldp"] == pytest.approx(ldp, abs=1e-7)
     assert implied["identifiability"] == pytest.approx(odds, abs=1e-7)
 
@@ -64,7 +64,7 @@ def test_maxima_by_linear_programs(counts: tuple[int, ...], epsilon: float) -> N
 def test_bounds_on_several_releases_are_those_of_the_library() -> None:
     prior = composition.prior_of("P2")
     for number in (1, 3):
-        promised = [Release.promised(ll.LIP("2"), prior)] * number
+        promised = [Release.from_guarantee(ll.LIP("2"), prior)] * number
         found = {each.accountant: each for each in account(promised, prior).spent}
         published = composition.published_bound([2.0] * number, [0.1] * number, 0.1)
         assert published == pytest.approx(float(found["published"]["lip"].value), rel=1e-12)
@@ -134,7 +134,7 @@ def test_samples_are_binomial() -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_the_best_release_of_two_halves_under_ldp(epsilon: float) -> None:
     """It is randomised response, right with probability p = E / (E + 1)."""
-    prior = sampling_tradeoff.LAWS["Uniform(0, 1)"].grid(2)
+    prior = sampling_tradeoff.DISTRIBUTIONS["Uniform(0, 1)"].discretise(2)
     made = sampling_tradeoff.optimum(prior, ll.LDP(f"{epsilon:g}"))
     p = math.exp(epsilon) / (math.exp(epsilon) + 1)
     middle = made.readings("median").min()
@@ -144,26 +144,26 @@ def test_the_best_release_of_two_halves_under_ldp(epsilon: float) -> None:
 
 
 def test_what_is_not_proved_is_not_called_an_optimum() -> None:
-    prior = sampling_tradeoff.LAWS["Uniform(0, 1)"].grid(32)
+    prior = sampling_tradeoff.DISTRIBUTIONS["Uniform(0, 1)"].discretise(32)
     with pytest.raises(ll.InputError, match="not proved to be the optimum"):
         sampling_tradeoff.optimum(prior, ll.LDP("4"))
 
 
 def test_mean_differences_in_closed_form() -> None:
-    laws = sampling_tradeoff.LAWS
-    assert sampling_tradeoff.mean_difference(laws["Gaussian N(0, 1)"]) == pytest.approx(
+    distributions = sampling_tradeoff.DISTRIBUTIONS
+    assert sampling_tradeoff.mean_difference(distributions["Gaussian N(0, 1)"]) == pytest.approx(
         2 / math.sqrt(math.pi), rel=1e-6
     )
-    # Of a beta law it is 4 B(a + b, a + b) / ((a + b) B(a, a) B(b, b)).
+    # Of a beta distribution it is 4 B(a + b, a + b) / ((a + b) B(a, a) B(b, b)).
     both, first, second = (math.gamma(x) ** 2 / math.gamma(2 * x) for x in (7, 2, 5))
     expected = 4 / 7 * both / (first * second)
-    assert sampling_tradeoff.mean_difference(laws["Beta(2, 5)"]) == pytest.approx(
+    assert sampling_tradeoff.mean_difference(distributions["Beta(2, 5)"]) == pytest.approx(
         expected, rel=1e-6
     )
 
 
 def test_deviations_are_read_off_a_certified_table() -> None:
-    prior = ll.line.normal(0, 5, domain=(-10, 10)).grid(32, "width")
+    prior = ll.continuous.normal(0, 5, domain=(-10, 10)).discretise(32, "width")
     made = ll.design_as_published(
         prior, ll.ApproximateLIP("1", "0.5"), method="gaussian", scale=7.25
     )
@@ -174,7 +174,7 @@ def test_deviations_are_read_off_a_certified_table() -> None:
 @pytest.mark.parametrize("budget", ["1", "2"])
 def test_published_deviations_would_do_if_the_sum_were_clamped(budget: str) -> None:
     """What the notes of Fig. 9 say of its published rule, which breaks its budget otherwise."""
-    prior = ll.line.normal(0, 5, domain=(-10, 10)).grid(32, "width")
+    prior = ll.continuous.normal(0, 5, domain=(-10, 10)).discretise(32, "width")
     notion = ll.ApproximateLIP(budget, "0.0001")
     made = ll.design_as_published(prior, notion, method="gaussian-by-instance")
     assert notion.certify(made.channel, prior).holds

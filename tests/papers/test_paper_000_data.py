@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from liftlock import LDP, LIP, Family, InputError, Prior
-from liftlock.line import Mixture
+from liftlock.model.continuous import Mixture
 from liftlock_papers.data import DataFolder
 from liftlock_papers.data.baltimore_salaries import read_salaries, salaries_of
 from liftlock_papers.data.student_performance import Students, read_students, students_of
@@ -21,7 +21,7 @@ from liftlock_papers.paper_000.salary_noise import published_deviations, suffici
 from liftlock_papers.paper_000.salary_release import sampling_delta, sampling_error
 from liftlock_papers.paper_000.student_priors import classes_of, in_thousandths, knowledge, split
 from liftlock_papers.paper_000.student_release import certified, errors, leakage, response_error
-from liftlock_papers.paper_000.unary_readings import at_random, median_law
+from liftlock_papers.paper_000.unary_readings import at_random, median_distribution
 from liftlock_papers.points import Floats, Point, Points
 
 HEADER = 'school;"sex";age;studytime;G1;G2;G3\n'
@@ -198,7 +198,7 @@ def test_readings_of_unary_encoding_by_brute_force(size: int) -> None:
             factors[x] = 0.5
             medians[x, median] += math.prod(factors)
             drawn[x, some] += math.prod(factors) / len(some)
-    np.testing.assert_allclose(median_law(masses, epsilon), medians, atol=1e-12)
+    np.testing.assert_allclose(median_distribution(masses, epsilon), medians, atol=1e-12)
     np.testing.assert_allclose(at_random(size, epsilon), drawn, atol=1e-12)
 
 
@@ -220,8 +220,10 @@ def test_published_deviations_need_their_delta_by_quadrature() -> None:
         assert sigma == pytest.approx(rough, rel=0.02)
         y = np.linspace(-15 * sigma, 100 + 15 * sigma, 40_001)
         alone = _normal(y, x, sigma)
-        laws = zip(TWO_PEAKS.weights, TWO_PEAKS.means, TWO_PEAKS.deviations, strict=True)
-        output = sum(share * _normal(y, mean, math.hypot(sd, sigma)) for share, mean, sd in laws)
+        distributions = zip(TWO_PEAKS.weights, TWO_PEAKS.means, TWO_PEAKS.deviations, strict=True)
+        output = sum(
+            share * _normal(y, mean, math.hypot(sd, sigma)) for share, mean, sd in distributions
+        )
         up = np.maximum(alone - math.e * output, 0).sum() * (y[1] - y[0])
         down = np.maximum(output - math.e * alone, 0).sum() * (y[1] - y[0])
         assert max(up, down) == pytest.approx(0.01, rel=1e-4)
@@ -255,13 +257,13 @@ def test_the_true_delta_of_sampling_by_atoms(
     epsilon: float, delta: float, means: tuple[float, float]
 ) -> None:
     """Definition 5 on cells so fine that each is nearly nothing, by its own sums."""
-    law = Mixture.of([(0.5, means[0], 15.0), (0.5, means[1], 15.0)])
+    distribution = Mixture.of([(0.5, means[0], 15.0), (0.5, means[1], 15.0)])
     edges, shares = np.array([0.0, 40.0, 100.0]), np.array([0.2 / 40, 0.8 / 60])
     ratio = math.exp(epsilon)
     kept = min(delta * ratio, 1 - 1 / ratio + delta / ratio)  # 000 Prop 2
     y = (np.arange(-100_000, 200_000) + 0.5) / 1000
     true = np.where((y > 0) & (y < 100), np.where(y < 40, *shares), 0.0) / 1000
-    fresh = law.density(y) / 1000
+    fresh = distribution.density(y) / 1000
     output = kept * true + (1 - kept) * fresh
     needs = []
     for x in (100_001, 150_000, 199_999):
@@ -269,7 +271,7 @@ def test_the_true_delta_of_sampling_by_atoms(
         row[x] += kept
         up = np.maximum(row - ratio * output, 0).sum() / ratio
         needs += [up, np.maximum(output - ratio * row, 0).sum()]
-    found = sampling_delta(shares, edges, law, epsilon, delta)
+    found = sampling_delta(shares, edges, distribution, epsilon, delta)
     assert found == pytest.approx(max(needs), rel=1e-3)
     assert found >= min(delta, kept / ratio) * (1 - 1e-12)
 

@@ -1,4 +1,4 @@
-"""Paper 001: errors against closed forms and brute force, a curator's laws, and two loaders."""
+"""Paper 001: errors against closed forms and brute force, a curator's counts, and two loaders."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ from liftlock_papers.paper_001.releases import (
 from liftlock_papers.paper_001.trusted_curator import (
     CURATOR,
     CURATOR_PUBLISHED,
-    CountLaw,
+    CountDistribution,
     clipped_count,
-    count_law,
+    count_distribution,
     curator_points,
     exact_joint,
 )
@@ -161,21 +161,21 @@ def test_simulated_errors_are_the_exact_ones() -> None:
 def test_what_a_count_tells_about_a_bit_is_that_of_all_people() -> None:
     shares = [Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)]
     joint = exact_joint(shares)
-    laws: dict[tuple[int, int], list[Fraction]] = {}
+    distributions: dict[tuple[int, int], list[Fraction]] = {}
     for bits in itertools.product((0, 1), repeat=3):
         chance = math.prod(
             (share if b else 1 - share for b, share in zip(bits, shares, strict=True)),
             start=Fraction(1),
         )
         for user, value in enumerate(bits):
-            law = laws.setdefault((user, value), [Fraction(0)] * 4)
-            law[sum(bits)] += chance / 3
+            distribution = distributions.setdefault((user, value), [Fraction(0)] * 4)
+            distribution[sum(bits)] += chance / 3
     total = sum(sum(row) for row in joint.counts)
     rows = dict(zip(joint.secrets.labels, joint.counts, strict=True))
-    for (user, value), law in laws.items():
+    for (user, value), distribution in distributions.items():
         found = rows[f"user {user} says {value}"]
-        assert [Fraction(count, total) for count in found] == law
-    assert count_law(shares)[0] == Fraction(9, 10) * Fraction(1, 2) * Fraction(1, 5)
+        assert [Fraction(count, total) for count in found] == distribution
+    assert count_distribution(shares)[0] == Fraction(9, 10) * Fraction(1, 2) * Fraction(1, 5)
 
 
 def test_the_best_curator_of_people_with_one_prior_has_the_error_of_the_closed_form() -> None:
@@ -192,16 +192,18 @@ def test_the_best_curator_of_people_with_one_prior_has_the_error_of_the_closed_f
 
 def test_the_law_of_many_people_is_the_exact_one() -> None:
     shares, numbers = (Fraction(1, 8), Fraction(5, 8)), (4, 3)
-    law = CountLaw.of(shares, numbers)
+    distribution = CountDistribution.of(shares, numbers)
     everybody = [shares[0]] * 4 + [shares[1]] * 3
-    assert law.masses == pytest.approx([float(mass) for mass in count_law(everybody)])
-    rest = [float(mass) for mass in count_law(everybody[1:])]
-    assert law.given[0] == pytest.approx([*rest, 0.0])
-    assert law.given[1] == pytest.approx([0.0, *rest])
-    assert law.weights.sum() == pytest.approx(1.0)
-    rows, masses, error = law.released(2, 5)
-    assert masses == pytest.approx(law.weights @ rows)
-    low, high = law.masses[:3], law.masses[5:]
+    assert distribution.masses == pytest.approx(
+        [float(mass) for mass in count_distribution(everybody)]
+    )
+    rest = [float(mass) for mass in count_distribution(everybody[1:])]
+    assert distribution.given[0] == pytest.approx([*rest, 0.0])
+    assert distribution.given[1] == pytest.approx([0.0, *rest])
+    assert distribution.weights.sum() == pytest.approx(1.0)
+    rows, masses, error = distribution.released(2, 5)
+    assert masses == pytest.approx(distribution.weights @ rows)
+    low, high = distribution.masses[:3], distribution.masses[5:]
     brute = sum(
         float(tail @ (places - tail @ places / tail.sum()) ** 2)
         for tail, places in ((low, np.arange(3)), (high, np.arange(5, 8)))
@@ -210,8 +212,8 @@ def test_the_law_of_many_people_is_the_exact_one() -> None:
 
 
 def test_the_count_of_many_people_can_be_released_nearly_as_it_is() -> None:
-    law = CountLaw.of((Fraction(1, 4), Fraction(3, 4)), (1000, 1000))
-    error, leaks = clipped_count(law, Fraction(1))
+    distribution = CountDistribution.of((Fraction(1, 4), Fraction(3, 4)), (1000, 1000))
+    error, leaks = clipped_count(distribution, Fraction(1))
     assert error / 2000 < 1e-6
     assert leaks < 0.35  # about 6 / deviation, 6 / sqrt(2000 * 3/16)
 

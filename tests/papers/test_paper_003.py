@@ -81,10 +81,15 @@ def least_error(masses: tuple[float, ...], epsilon: float) -> float:
     posteriors = []
     for free in range(3):
         for lifts in itertools.product(ends, repeat=2):
-            law = [lift * masses[x] for x, lift in zip((y for y in range(3) if y != free), lifts)]  # noqa: B905
-            law.insert(free, 1 - sum(law))
-            if ends[0] * masses[free] - 1e-12 <= law[free] <= ends[1] * masses[free] + 1e-12:
-                posteriors.append(law)
+            others = [y for y in range(3) if y != free]
+            distribution = [lift * masses[x] for x, lift in zip(others, lifts, strict=True)]
+            distribution.insert(free, 1 - sum(distribution))
+            if (
+                ends[0] * masses[free] - 1e-12
+                <= distribution[free]
+                <= ends[1] * masses[free] + 1e-12
+            ):
+                posteriors.append(distribution)
     table = np.array(posteriors)
     points = np.array(X)
     variances = table @ points**2 - (table @ points) ** 2

@@ -103,11 +103,11 @@ def test_the_published_bound_without_a_denominator_is_infinite() -> None:
 def test_two_releases_of_the_same_bit_lose_more_than_twice_the_budget() -> None:
     flip = flip_probability(0.9, 1, 1)
     assert loss(0.9, 1, flip) == pytest.approx(1, abs=1e-12)
-    laws = []
+    distributions = []
     for p in (Fraction(9, 10), Fraction(1)):
         a = Fraction(flip)
         likelihood = {(x, y): a if x != y else 1 - a for x, y in product((0, 1), repeat=2)}
-        laws.append(
+        distributions.append(
             {
                 (s, t): sum(
                     (p if x else 1 - p) * likelihood[x, s] * likelihood[x, t] for x in (0, 1)
@@ -115,7 +115,10 @@ def test_two_releases_of_the_same_bit_lose_more_than_twice_the_budget() -> None:
                 for s, t in product((0, 1), repeat=2)
             }
         )
-    worst = max(abs(mp.log(mp.mpf(float(laws[0][y] / laws[1][y])))) for y in laws[0])
+    worst = max(
+        abs(mp.log(mp.mpf(float(distributions[0][y] / distributions[1][y]))))
+        for y in distributions[0]
+    )
     assert twice(0.9, 1, flip) == pytest.approx(float(worst), abs=1e-12)
     assert twice(0.9, 1, flip) == pytest.approx(3.5252, abs=5e-5)
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from liftlock import Alphabet
 from liftlock.estimate import Aggregate, Question, intervals
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Linear, Unbiased
-from liftlock.estimate.intervals import Kind, Spread
-from liftlock.estimate.models import Dense, Tally
+from liftlock.estimate.intervals import IntervalEstimate, Kind
+from liftlock.estimate.models import Dense, OutputSums
 from liftlock.estimate.question import About, ask
 from tests.unit.estimate.worlds import normal_spread
 
@@ -127,7 +127,7 @@ class Setting:
 
     # --- simulation -----------------------------------------------------------------------------
 
-    def simulated(self, runs: int, seed: int) -> tuple[Tally, Floats]:
+    def simulated(self, runs: int, seed: int) -> tuple[OutputSums, Floats]:
         """Return the counts (runs, k) of many surveys, and the truth (runs or 1, t) of each.
 
         About the people, the same people report each time; the Bayes estimator has a prior, so new
@@ -147,10 +147,10 @@ class Setting:
             truth = truth + weight * (held @ self.question.values)
         counts = np.sum(parts, axis=0)
         if not self.weighted:
-            return Tally.plain(counts), truth
+            return OutputSums.plain(counts), truth
         amounts = np.sum([a * part for a, part in zip(sizes, parts, strict=True)], axis=0)
         squares = np.sum([a**2 * part for a, part in zip(sizes, parts, strict=True)], axis=0)
-        return Tally(counts, amounts, squares, True), truth
+        return OutputSums(counts, amounts, squares, True), truth
 
     def _people(self, number: int, runs: int, source: np.random.Generator) -> npt.NDArray[np.int64]:
         if self.about == "people" and self.method != "bayes":
@@ -172,7 +172,7 @@ class Setting:
         found: Floats = held.mean(axis=0)
         return found
 
-    def spread(self, kind: Kind, tally: Tally) -> Spread:
+    def spread(self, kind: Kind, tally: OutputSums) -> IntervalEstimate:
         """Return the intervals of many surveys: formulas at once, else one for each outcome."""
         if kind == "normal" and isinstance(self.estimator, Linear):
             return normal_spread(self.estimator, tally, LEVEL, self.about)
@@ -185,12 +185,14 @@ class Setting:
         made = [self.made(kind, counts) for counts in different]
         low = np.array([spread.low for spread in made])[places.ravel()]
         high = np.array([spread.high for spread in made])[places.ravel()]
-        return Spread(None, low, high, made[0].kind)
+        return IntervalEstimate(None, low, high, made[0].kind)
 
-    def made(self, kind: Kind, counts: Floats) -> Spread:
+    def made(self, kind: Kind, counts: Floats) -> IntervalEstimate:
         """Make the interval of one survey as users do."""
         aggregate = Aggregate("", tuple(int(count) for count in counts), int(counts.sum()))
-        return intervals.make(kind, self.estimator, aggregate, level=LEVEL, about=self.about)
+        return intervals.make_interval(
+            kind, self.estimator, aggregate, level=LEVEL, about=self.about
+        )
 
     def typical(self) -> Floats:
         """Return the expected counts as whole numbers, for one survey that is like most."""

@@ -1,4 +1,4 @@
-"""A black box with a known law: draws outputs from the rows of a float matrix, by alias tables."""
+"""A black box with a known distribution: draws from the rows of a float matrix, by alias tables."""
 
 from __future__ import annotations
 

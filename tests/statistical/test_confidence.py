@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 import liftlock as ll
-from liftlock.confidence import simultaneous_intervals
+from liftlock.model.confidence import simultaneous_intervals
 from liftlock.notions import LIP
 
 ALARM = 1e-6

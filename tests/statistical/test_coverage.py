@@ -4,8 +4,8 @@ The settings are a plain grid, small numbers and skewed priors included; none wa
 result. Every setting is either within the band, or the interval of a typical survey carries the
 remark that says why it cannot be. Formulas are simulated 20,000 times: a method that holds the
 truth in 94.5 to 95.5 % of all surveys leaves the band with probability below 1e-8 in one setting
-(by the binomial law, checked below). The seeds are fixed, so each test always gives the same
-answer.
+(by the binomial distribution, checked below). The seeds are fixed, so each test always gives the
+same answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from liftlock.estimate.intervals import Kind, Spread
+from liftlock.estimate.intervals import IntervalEstimate, Kind
 from liftlock.estimate.intervals.credible import Chains
 from liftlock.estimate.question import About
 from tests.statistical.coverage import Setting
@@ -67,15 +67,15 @@ def within(coverage: npt.NDArray[np.float64]) -> bool:
     return bool(((coverage >= BAND[0]) & (coverage <= BAND[1])).all())
 
 
-def cautious(spread: Spread) -> bool:
+def cautious(spread: IntervalEstimate) -> bool:
     """Whether a remark says that the level may not be kept."""
     return any("few reports decide" in text or "is rough" in text for text in spread.remarks)
 
 
 def test_the_band_is_wide_enough_for_a_method_that_is_right() -> None:
     for true in (0.945, 0.955):
-        law = stats.binom(RUNS, true)
-        outside = law.cdf(int(RUNS * BAND[0]) - 1) + law.sf(int(RUNS * BAND[1]))
+        distribution = stats.binom(RUNS, true)
+        outside = distribution.cdf(int(RUNS * BAND[0]) - 1) + distribution.sf(int(RUNS * BAND[1]))
         assert outside < 1e-8
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock import Mechanism, line
+from liftlock import Mechanism, continuous
 from liftlock.designs import design
-from liftlock.line import GridPrior
+from liftlock.model.continuous import GridPrior
 from liftlock.notions import LIP, ApproximateLIP
 from liftlock.probe import probe
 
@@ -39,21 +39,21 @@ WITH_DELTA = [
 
 @pytest.fixture(scope="module")
 def wages() -> GridPrior:
-    return line.lognormal(0, 0.8, domain=(0.05, 12)).grid(10)
+    return continuous.lognormal(0, 0.8, domain=(0.05, 12)).discretise(10)
 
 
-def inside(prior: GridPrior, cells: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def inside(prior: GridPrior, bins: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return numbers somewhere inside the cells; at the ends also beyond the domain."""
     edges = np.array(prior.grid.edges)
-    share = np.random.default_rng(1).random(len(cells))
-    numbers: npt.NDArray[np.float64] = edges[cells] + share * np.diff(edges)[cells] * 0.999999
-    numbers[(cells == 0) & (share < 0.2)] = -5.0
-    numbers[(cells == len(prior.grid) - 1) & (share < 0.2)] = 1e9
+    share = np.random.default_rng(1).random(len(bins))
+    numbers: npt.NDArray[np.float64] = edges[bins] + share * np.diff(edges)[bins] * 0.999999
+    numbers[(bins == 0) & (share < 0.2)] = -5.0
+    numbers[(bins == len(prior.grid) - 1) & (share < 0.2)] = 1e9
     return numbers
 
 
-def released(made: Mechanism, prior: GridPrior, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    found = made.release(inside(prior, cells))
+def released(made: Mechanism, prior: GridPrior, bins: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    found = made.release(inside(prior, bins))
     assert isinstance(found, np.ndarray)
     return found
 
@@ -103,9 +103,9 @@ def test_the_witness_of_delta_occurs_as_often_as_the_audit_says(
             if label in chosen
         ]
     )
-    cell = wages.labels.index(measurement.witness.secret)
+    bin_index = wages.labels.index(measurement.witness.secret)
     everybody = np.random.default_rng(2).choice(len(wages.labels), size=SAMPLES, p=wages.floats())
-    mine = np.isin(released(made, wages, np.full(SAMPLES, cell)), numbers).mean()
+    mine = np.isin(released(made, wages, np.full(SAMPLES, bin_index)), numbers).mean()
     all_of_them = np.isin(released(made, wages, everybody), numbers).mean()
     error = math.sqrt((mine * (1 - mine) + math.e**2 * all_of_them * (1 - all_of_them)) / SAMPLES)
     reverse = math.sqrt((math.e**2 * mine * (1 - mine) + all_of_them * (1 - all_of_them)) / SAMPLES)

@@ -15,7 +15,7 @@ import pytest
 
 from liftlock import Mechanism, PerUserPriors, design
 from liftlock.estimate import PerUserAggregate
-from liftlock.forms import ArcChannel, SafeChannel
+from liftlock.model.structured import ArcChannel, SafeChannel
 from liftlock.notions import LIP
 
 RUNS = 2000

@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 from liftlock.probe import ProbeResult, probe, probe_pairs
-from liftlock.probe.events import Horizon, Search, Tally
+from liftlock.probe.events import ConfirmationPower, OutputCounts, Search
 from liftlock.probe.intervals import ratio_lower_by_share
 from tests.statistical.table_box import TableBox, random_channel, randomised_response, truth
 
@@ -180,8 +180,10 @@ def test_a_test_on_the_searching_draws_would_raise_false_alarms() -> None:
         for code in range(3):
             drawn = box(np.full(1_000, code))
             counts[code] = np.bincount(drawn, minlength=300)
-        tally = Tally(counts, counts.sum(axis=1))
-        suspect = Search(tally, tally, None, Horizon(2.0, 1_000)).suspicions("ldp", 1)[0]
+        tally = OutputCounts(counts, counts.sum(axis=1))
+        suspect = Search(tally, tally, None, ConfirmationPower(2.0, 1_000)).find_candidates(
+            "ldp", 1
+        )[0]
         hits = counts[:, suspect.event].sum(axis=1)
         assert suspect.against is not None
         top, bottom = int(hits[suspect.symbol]), int(hits[suspect.against])

@@ -1,4 +1,4 @@
-"""What is released under each profile has the law that was audited.
+"""What is released under each profile has the distribution that was audited.
 
 Every test has a false-alarm rate below one in a million: a chi-squared statistic of at most 11
 degrees of freedom, or a share that is off by six standard deviations.
@@ -15,11 +15,11 @@ import pytest
 from scipy.stats import binom, chi2
 
 from liftlock import Mechanism, ProfileGraph
-from liftlock.contexts.profile_examples import example
 from liftlock.designs import design
 from liftlock.estimate.estimators import Unbiased
-from liftlock.estimate.models import Mixture, Tally, read_profiles
-from liftlock.notions.profile import OutputLaws
+from liftlock.estimate.models import Mixture, OutputSums, read_profiles
+from liftlock.model.profile_examples import example
+from liftlock.notions.profile import OutputDistributions
 from tests.unit.estimate.worlds import normal_spread
 
 PEOPLE = 120_000
@@ -30,14 +30,16 @@ ALARM = 1e-7
 def test_released_values_follow_the_audited_law(method: str) -> None:
     graph = example("categorical-chain")
     mechanism = design(graph, "0.5", method=method)
-    laws = OutputLaws.of(mechanism.channel, graph).floats
+    distributions = OutputDistributions.of(mechanism.channel, graph).floats
     chosen = np.random.default_rng(11)
     for place, name in enumerate(graph.profiles.labels):
-        people = chosen.choice(np.array(graph.inputs.labels), size=PEOPLE, p=graph.laws[place])
+        people = chosen.choice(
+            np.array(graph.inputs.labels), size=PEOPLE, p=graph.distributions[place]
+        )
         released = np.asarray(mechanism.release(people, name))
         labels: list[Any] = list(mechanism.table.outputs.labels)
         counts = np.array([(released == label).sum() for label in labels])
-        expected = PEOPLE * laws[place]
+        expected = PEOPLE * distributions[place]
         statistic = float(((counts - expected) ** 2 / expected).sum())
         assert statistic < chi2.isf(ALARM, len(labels) - 1)
 
@@ -49,7 +51,7 @@ def test_the_adversary_gains_no_more_than_the_budget() -> None:
     chosen = np.random.default_rng(5)
     share = {}
     for name in ("a", "b"):
-        people = (chosen.random(PEOPLE) < float(graph.law(name)[1])).astype(int)
+        people = (chosen.random(PEOPLE) < float(graph.distribution(name)[1])).astype(int)
         share[name] = np.mean(np.asarray(mechanism.release(people, name)) == 1)
     slack = 6 * math.sqrt(0.25 / PEOPLE)
     assert share["b"] - slack <= math.e * (share["a"] + slack)
@@ -95,11 +97,13 @@ def covered(
     who = np.tile(people, (SETS, 1))
     if about == "population":
         who = generator.multinomial(total, people / total, SETS)
-    joint = graph.laws[:, :, None] * model.matrices
+    joint = graph.distributions[:, :, None] * model.matrices
     drawn = np.zeros((SETS, *joint.shape[1:]))
-    for i, law in enumerate(joint):
-        drawn += generator.multinomial(who[:, i], law.ravel()).reshape(SETS, *law.shape)
-    tally = Tally.plain(drawn.sum(axis=1))
+    for i, distribution in enumerate(joint):
+        drawn += generator.multinomial(who[:, i], distribution.ravel()).reshape(
+            SETS, *distribution.shape
+        )
+    tally = OutputSums.plain(drawn.sum(axis=1))
     unbiased = Unbiased(model, question)
     spread = normal_spread(unbiased, tally, 0.95, about)
     if about == "people" and question.behind is not None:

@@ -35,7 +35,7 @@ def fits(found: Counter[Any], expected: dict[Any, float]) -> bool:
     assert set(found) <= {key for key, chance in expected.items() if chance > 0}
     seen = [found[key] for key in expected]
     hoped = np.array([*expected.values()])
-    rare = hoped < 5  # too few for the chi-square law: counted as one
+    rare = hoped < 5  # too few for the chi-square distribution: counted as one
     if rare.any():
         seen = [*np.array(seen)[~rare].tolist(), int(np.array(seen)[rare].sum())]
         hoped = np.array([*hoped[~rare], hoped[rare].sum()])
@@ -67,8 +67,8 @@ def test_two_columns_of_a_large_file(tmp_path: Path, ending: str) -> None:
     first, second = (
         chances(Mechanism.load(tmp_path / f"safe.{name}.mechanism.json")) for name in "xy"
     )
-    assert any(len(law) > 1 for law in first.values())
-    assert any(len(law) > 1 for law in second.values())
+    assert any(len(distribution) > 1 for distribution in first.values())
+    assert any(len(distribution) > 1 for distribution in second.values())
     inputs = Counter(zip(x.tolist(), y.tolist(), strict=True))
     expected = {
         (u, v, p, q): count * left * right

@@ -173,9 +173,9 @@ def _active(world: World) -> list[Vector]:
     total = Decimal(sum(map(sum, world.counts)))
     rows: list[Vector] = []
     for row in world.counts:
-        law = Decimal(sum(row)) / total
+        distribution = Decimal(sum(row)) / total
         rows.append(
-            [Decimal(c) / total / p / law for c, p in zip(row, masses, strict=True)]
+            [Decimal(c) / total / p / distribution for c, p in zip(row, masses, strict=True)]
         )  # the lift of this secret
     lower, upper = world.limits()
     cuts: list[Vector] = [[-ONE if y == x else ZERO for y in range(n)] for x in range(n)]

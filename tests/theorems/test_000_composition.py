@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from liftlock import Family, Prior
 from liftlock.accounting import Release, account_sequence
-from liftlock.accounting.accountants import Tight
+from liftlock.accounting.accountants import TightAccountant
 from liftlock.notions import LIP, lift_range
 from tests.theorems import worlds
 from tests.theorems.worlds import World
@@ -50,7 +50,7 @@ def test_corollary_4_bounded_priors(data: st.DataObject) -> None:
     for level in levels:
         total *= omega(level, largest)
     published = least + total * (1 - least)
-    ours = Tight().bound([Release.of(world.channel) for world in released], family)
+    ours = TightAccountant().bound([Release.of(world.channel) for world in released], family)
     assert truth <= finite(ours["lip"].ratio) <= published
 
 

@@ -26,7 +26,7 @@ from liftlock.notions import (
     e_divergence,
     worst_case,
 )
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -108,7 +108,7 @@ def test_corollary_1_every_set_of_outputs_and_symbols_stays_within(world: World)
 @given(worlds.worlds(zeros=True))
 def test_lemma_1_part_1_symmetry(world: World) -> None:
     turned = worlds.reversed_world(world)
-    forward, backward = (extremes(each.channel, each.prior) for each in (world, turned))
+    forward, backward = (extreme_lifts(each.channel, each.prior) for each in (world, turned))
     assert leakage(world.channel, world.prior) == leakage(turned.channel, turned.prior)
     assert forward.largest.lift == backward.largest.lift
     assert forward.smallest.lift == backward.smallest.lift
@@ -154,7 +154,7 @@ def test_lemma_1_part_3_a_zero_entry_is_infinite(world: World, data: st.DataObje
 def test_lemma_1_part_4_post_processing(world: World, data: st.DataObject) -> None:
     after = worlds.channel_of(data.draw(worlds.rows(len(world.rows[0]), zeros=True)))
     processed = world.channel.then(after)
-    before, behind = (extremes(channel, world.prior) for channel in (world.channel, processed))
+    before, behind = (extreme_lifts(channel, world.prior) for channel in (world.channel, processed))
     assert finite(behind.largest.lift) <= finite(before.largest.lift)
     assert finite(behind.smallest.lift) >= finite(before.smallest.lift)
     assert no_more(leakage(processed, world.prior), leakage(world.channel, world.prior))
@@ -268,7 +268,7 @@ def test_proposition_1_is_exact_for_three_symbols_or_more(masses: Masses) -> Non
 @given(worlds.worlds())
 def test_theorem_1_converse_is_two_sided(world: World) -> None:
     ratio, p = finite(LDP.measure(world.channel).ratio), world.smallest
-    found = extremes(world.channel, world.prior)
+    found = extreme_lifts(world.channel, world.prior)
     assert finite(found.largest.lift) <= 1 / (p + (1 - p) / ratio)
     assert finite(found.smallest.lift) >= 1 / (p + ratio * (1 - p))
 
@@ -279,7 +279,7 @@ def test_theorem_1_converse_is_tight(masses: Masses, ratio: Fraction) -> None:
     p = min(masses)
     world = worlds.staircase(masses, ratio, [masses.index(p)])
     assert LDP.measure(world.channel).ratio == ratio
-    found = extremes(world.channel, world.prior)
+    found = extreme_lifts(world.channel, world.prior)
     assert found.largest.lift == 1 / (p + (1 - p) / ratio)
     assert found.smallest.lift == 1 / (p + ratio * (1 - p))
 

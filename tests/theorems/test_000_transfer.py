@@ -16,7 +16,7 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import LIP
 from liftlock.transfer import transfer, transfer_within
-from liftlock.transfer.bounds import Level, variation_threshold
+from liftlock.transfer.bounds import LiftLevel, variation_threshold
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -81,7 +81,9 @@ def test_corollary_6_with_its_logarithm(pair: Pair, ratio: Fraction) -> None:
     p, c, distance = min(first), min(*first, *second), apart(first, second)
     smallest = ratio * (1 + distance / c) <= min(ratio**2, (ratio - 1 + p) / p)
     designed, actual = worlds.prior_of(first), worlds.prior_of(second)
-    limit = variation_threshold(Level.of_guarantee(guarantee(ratio), designed), designed, actual)
+    limit = variation_threshold(
+        LiftLevel.of_guarantee(guarantee(ratio), designed), designed, actual
+    )
     assert limit.is_exact
     assert (distance <= limit.lower) == smallest
 

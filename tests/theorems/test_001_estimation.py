@@ -1,9 +1,9 @@
 """Paper 001, estimates: its closed-form errors against what the sampler and estimators really do.
 
 Every mean squared error is measured on `RUNS` simulated collections. The squared errors of a run
-are at most about as heavy-tailed as those of a normal law, whose mean has the relative deviation
-sqrt(2 / RUNS) = 2.2 %; the tolerance of 10 % is 4.4 of these, a false alarm in 100,000 for each
-comparison, and the seeds are fixed.
+are at most about as heavy-tailed as those of a normal distribution, whose mean has the relative
+deviation sqrt(2 / RUNS) = 2.2 %; the tolerance of 10 % is 4.4 of these, a false alarm in 100,000
+for each comparison, and the seeds are fixed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_error
 from liftlock.estimate.models import Dense
 from liftlock.exact.integers import Floats
-from liftlock.forms import UnaryChannel
+from liftlock.model.structured import UnaryChannel
 from liftlock.sampling import simulate_codes
 
 RUNS = 4000
@@ -129,7 +129,7 @@ def test_error_of_optimal_unary_encoding() -> None:
     runs = 1500
     codes = np.random.default_rng(1).choice(size, size=runs * PEOPLE, p=prior.floats())
     packed = simulate_codes(made.channel, codes, seed=5).astype(np.uint8)
-    ones = made.channel.supported(packed).reshape(runs, PEOPLE, size).sum(axis=1)
+    ones = made.channel.support_matrix(packed).reshape(runs, PEOPLE, size).sum(axis=1)
     truth = np.eye(size)[codes].reshape(runs, PEOPLE, size).sum(axis=1)
     found = np.array([PEOPLE * made.channel.frequencies(row, PEOPLE) for row in ones])
     first = made.estimate(packed[:PEOPLE], method="unbiased")

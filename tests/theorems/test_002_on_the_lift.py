@@ -30,9 +30,9 @@ from liftlock.notions import (
     NoBreach,
     Sibson,
     TotalVariation,
-    breaches,
+    find_breaches,
 )
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -42,7 +42,7 @@ ORDERS = [Fraction(1, 2), Fraction(3, 2), Fraction(2), Fraction(7)]
 
 def lift_range(world: World) -> tuple[Fraction, Fraction]:
     """Return the audited smallest and largest lift."""
-    found = extremes(world.channel, world.prior)
+    found = extreme_lifts(world.channel, world.prior)
     assert found.smallest.lift is not None
     assert found.largest.lift is not None
     return found.smallest.lift, found.largest.lift
@@ -351,7 +351,7 @@ def test_proposition_5_parts_1_and_2(world: World) -> None:
 def test_proposition_5_parts_1_and_2_are_tight(
     low: Fraction, high: Fraction, function: Callable[[Fraction], Fraction]
 ) -> None:
-    """Some two-point law within the range comes as close to the supremum as one likes."""
+    """Some two-point distribution within the range comes as close to the supremum as one likes."""
     bound = two_point_supremum(low, high, function)
     module = L1LiftInverse if function is absolute_inverse else Chi2LiftInverse
     best = Fraction(0)
@@ -471,7 +471,7 @@ def posterior_extremes(world: World, rho1: Fraction, rho2: Fraction) -> tuple[Fr
 def test_definition_a1_by_searching_every_property(
     world: World, rho: tuple[Fraction, Fraction]
 ) -> None:
-    report = breaches(world.channel, world.prior, *rho)
+    report = find_breaches(world.channel, world.prior, *rho)
     highest, lowest = posterior_extremes(world, *rho)
     assert exactly(report.upward.value) == highest
     assert exactly(report.downward.value) == lowest
@@ -485,11 +485,11 @@ def test_equation_a1_ldp_prevents_breaches(world: World, rho: tuple[Fraction, Fr
     ratio = LDP.measure(world.channel).ratio
     assert ratio is not None
     if ratio <= rho2 * (1 - rho1) / (rho1 * (1 - rho2)):
-        assert not breaches(world.channel, world.prior, rho1, rho2).possible
+        assert not find_breaches(world.channel, world.prior, rho1, rho2).possible
     # The level that (A1) allows with equality: the odds grow by the ratio.
     odds = ratio * rho1 / (1 - rho1)
     if ratio > 1:
-        assert not breaches(world.channel, world.prior, rho1, odds / (1 + odds)).possible
+        assert not find_breaches(world.channel, world.prior, rho1, odds / (1 + odds)).possible
 
 
 @settings(max_examples=80, deadline=None)
@@ -498,7 +498,7 @@ def test_proposition_a1(world: World, rho: tuple[Fraction, Fraction]) -> None:
     rho1, rho2 = rho
     low, high = lift_range(world)
     up, down = high <= rho2 / rho1, low >= (1 - rho2) / (1 - rho1)
-    report = breaches(world.channel, world.prior, rho1, rho2)
+    report = find_breaches(world.channel, world.prior, rho1, rho2)
     if up or down:  # either bound alone stops the upward breach
         assert exactly(report.upward.value) <= rho2
     # Which one stops the downward breach depends on which level is farther from one half.
@@ -531,7 +531,7 @@ def test_proposition_a1_one_bound_alone_does_not_stop_the_downward_breach() -> N
     rho1, rho2 = Fraction(1, 4), Fraction(1, 2)
     assert high <= rho2 / rho1
     assert low < (1 - rho2) / (1 - rho1)
-    report = breaches(world.channel, world.prior, rho1, rho2)
+    report = find_breaches(world.channel, world.prior, rho1, rho2)
     assert exactly(report.upward.value) <= rho2
     assert exactly(report.downward.value) == Fraction(1, 10) < rho1
 

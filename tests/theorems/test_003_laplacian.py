@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from liftlock import Prior
 from liftlock.designs import Draft, bounded_laplace, instance_laplace
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.lock import rounded
+from liftlock.designs.lock import round_draft
 from liftlock.exact.budget import Budget
 from liftlock.notions import LIP, ApproximateLDP, ApproximateLIP
 from liftlock_papers.formulas.laplace import smallest_scale
@@ -105,7 +105,7 @@ def test_definition_4_weakness_is_attained() -> None:
 
 def holds(draft: Draft, epsilon: str, prior: Prior) -> bool:
     """Tell by the exact audit whether the finite channel of a draft keeps epsilon-LIP."""
-    return LIP(epsilon).certify(rounded(draft), prior).holds
+    return LIP(epsilon).certify(round_draft(draft), prior).holds
 
 
 @settings(max_examples=40, deadline=None)

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Joint, ProfileGraph
 from liftlock.designs import design
 from liftlock.notions import LDP, ProfilePrivacy, audit
-from liftlock.notions.profile import OutputLaws
+from liftlock.notions.profile import OutputDistributions
 
-Law = tuple[Fraction, ...]
+OutputDistribution = tuple[Fraction, ...]
 
 FEW = settings(max_examples=60, deadline=None)
 
 
 @st.composite
-def laws(draw: st.DrawFn, size: int, *, least: int = 1) -> Law:
+def distributions(draw: st.DrawFn, size: int, *, least: int = 1) -> OutputDistribution:
     numbers = draw(st.lists(st.integers(least, 20), min_size=size, max_size=size))
     assume(sum(numbers))
     return tuple(Fraction(n, sum(numbers)) for n in numbers)
@@ -34,14 +34,14 @@ def graphs(draw: st.DrawFn, width: int | None = None, *, least: int = 1) -> Prof
     size = draw(st.integers(2, 4))
     values = draw(st.integers(2, 3)) if width is None else width
     names = [f"p{i}" for i in range(size)]
-    rows = {name: dict(enumerate(draw(laws(values, least=least)))) for name in names}
+    rows = {name: dict(enumerate(draw(distributions(values, least=least)))) for name in names}
     pairs = [(a, b) for place, b in enumerate(names) for a in names[:place]]
     return ProfileGraph.of(rows, draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True)))
 
 
 @st.composite
 def channels(draw: st.DrawFn, inputs: Alphabet, outputs: int) -> Channel:
-    rows = [list(draw(laws(outputs))) for _ in inputs.labels]
+    rows = [list(draw(distributions(outputs))) for _ in inputs.labels]
     return Channel.from_fractions(inputs, Alphabet.of(f"y{y}" for y in range(outputs)), rows)
 
 
@@ -92,7 +92,7 @@ def test_observation_4_independent_samples_add_up(data: st.DataObject) -> None:
     """And no less: the ratio of a pair of outputs is the product of theirs."""
     graph = data.draw(graphs())
     made = [data.draw(channels(graph.inputs, 2)) for _ in range(2)]
-    each = [OutputLaws.of(channel, graph) for channel in made]
+    each = [OutputDistributions.of(channel, graph) for channel in made]
     apart = [edge_ratios(channel, graph) for channel in made]
     for number, (i, j) in enumerate(graph.edges):
         pairs = product(range(2), repeat=2)
@@ -118,8 +118,10 @@ def test_observation_4_independent_samples_add_up(data: st.DataObject) -> None:
 def test_observation_5_independent_selections(data: st.DataObject) -> None:
     """What a second release of another selection adds to the first edge is nothing."""
     graph = data.draw(graphs())
-    one, two = (OutputLaws.of(data.draw(channels(graph.inputs, 2)), graph) for _ in range(2))
-    chances = data.draw(laws(len(graph)))
+    one, two = (
+        OutputDistributions.of(data.draw(channels(graph.inputs, 2)), graph) for _ in range(2)
+    )
+    chances = data.draw(distributions(len(graph)))
     for i, j in graph.edges:
         ratios = []
         for y, z in product(range(2), repeat=2):
@@ -254,19 +256,19 @@ def test_theorem_9_needs_a_mechanism_that_ignores_the_profile() -> None:
         graph.pairs, Alphabet.of([0, 1]), [[Fraction(w) for w in row] for row in rows]
     )
     for name in graph.profiles.labels:
-        own = told.restricted([(name, 0), (name, 1)])
+        own = told.restrict([(name, 0), (name, 1)])
         assert LDP.measure(own).ratio == 1
     assert loss(told, graph) is None
 
 
 @pytest.mark.parametrize("size", [6, 21])
 def test_chains_spread_more_than_the_baseline(size: int) -> None:
-    """Figure 3 at epsilon 0.2: the output laws are more spread out than those of Warner's."""
+    """Figure 3 at epsilon 0.2: the outputs are more spread out than those of Warner's."""
     graph = ProfileGraph.bernoulli([Fraction(i, size - 1) for i in range(size)])
     spread = []
     for method in ("randomised-response", "smooth-one-bit", "smooth-categorical"):
         made = design(graph, "0.2", method=method)
-        ones = OutputLaws.of(made.channel, graph).floats[:, 1]
+        ones = OutputDistributions.of(made.channel, graph).floats[:, 1]
         spread.append(np.ptp(ones))
     assert spread[0] == pytest.approx(math.tanh(0.1), abs=1e-9)
     assert spread[1] > spread[0] + 0.02
@@ -285,7 +287,9 @@ def test_categories_that_tell_little_are_kept_better() -> None:
         made = design(graph, epsilon)
         baseline = design(graph, epsilon, method="randomised-response")
         costs = [
-            np.abs(graph.laws - OutputLaws.of(each.channel, graph).floats).max(axis=0)
+            np.abs(graph.distributions - OutputDistributions.of(each.channel, graph).floats).max(
+                axis=0
+            )
             for each in (made, baseline)
         ]
         assert costs[0][3] <= costs[0].max() + 1e-9
@@ -298,7 +302,7 @@ def test_categories_that_tell_little_are_kept_better() -> None:
 def test_a_complete_graph_is_ldp_of_the_secret(data: st.DataObject) -> None:
     """With every two profiles joined the notion is LDP of the profile, whatever its prior."""
     graph = data.draw(graphs())
-    rows = {name: graph.law(name) for name in graph.profiles.labels}
+    rows = {name: graph.distribution(name) for name in graph.profiles.labels}
     complete = ProfileGraph.complete(rows)
     channel = data.draw(channels(graph.inputs, 3))
     joint = Joint.from_profiles(complete)

@@ -33,7 +33,7 @@ from liftlock.notions import (
     TotalVariation,
     audit,
     e_divergence,
-    implied,
+    implications,
 )
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World, agrees
@@ -186,7 +186,7 @@ def test_proposition_1_is_loose_for_a_skewed_bit(p: Fraction, true: str) -> None
         assert LIP("1").certify(*_pair(world)).holds
         found = max(found, float(LDP.measure(world.channel)))
     assert agrees(found, true)
-    lines = {line.target: line for line in implied(LIP("1"), worlds.prior_of(binary(p)))}
+    lines = {line.target: line for line in implications(LIP("1"), worlds.prior_of(binary(p)))}
     bound = lines["ldp"].bound
     assert bound is not None
     assert agrees(bound, true)
@@ -197,7 +197,7 @@ def test_a_more_skewed_prior_leaks_more_ldp_with_three_symbols_and_less_with_two
     """000 Fig 2, text."""
 
     def level(masses: Masses) -> float:
-        lines = {line.target: line for line in implied(LIP("1"), worlds.prior_of(masses))}
+        lines = {line.target: line for line in implications(LIP("1"), worlds.prior_of(masses))}
         bound = lines["ldp"].bound
         assert bound is not None
         return float(bound)
@@ -238,7 +238,7 @@ def test_corollary_3_converse_needs_2_e_delta() -> None:
     published = ApproximateLDP("2", (1 + ABOVE_E) / 100).certify(*_pair(world))
     assert refused(published)
     assert ApproximateLDP("2", 2 * ABOVE_E / 100).certify(*_pair(world)).holds
-    lines = {line.target: line for line in implied(ApproximateLIP("1", "0.01", "def5"))}
+    lines = {line.target: line for line in implications(ApproximateLIP("1", "0.01", "def5"))}
     bound = lines["ldp_delta"].bound
     assert bound is not None
     assert agrees(bound, "0.0543656")
@@ -408,7 +408,7 @@ def test_the_relations_know_the_corrected_forms(low_lifts: World) -> None:
     assert worlds.largest_lift(low_lifts) == Fraction("1.45")
     guarantee = ALIP(lower="ln 10", upper="ln 1.45")
     assert guarantee.certify(*_pair(low_lifts)).holds
-    lines = {line.target: line for line in implied(guarantee)}
+    lines = {line.target: line for line in implications(guarantee)}
     for target, true in (
         ("total_variation", "0.3"),
         ("chi2", "0.405"),

@@ -1,7 +1,7 @@
 """What cutting numbers into cells does to a guarantee: before the noise nothing, after it no harm.
 
-A refined world has the same law of reports, with every cell split into finer values that answer
-alike. Its audit is the audit of X itself, as finely as one likes.
+A refined world has the same distribution of reports, with every cell split into finer values that
+answer alike. Its audit is the audit of X itself, as finely as one likes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BITS = 20
 
 
 @st.composite
-def cells(draw: st.DrawFn) -> tuple[Prior, Table, list[list[int]]]:
+def bins(draw: st.DrawFn) -> tuple[Prior, Table, list[list[int]]]:
     """Return a prior of cells, a table on them, and the counts that each cell is split into."""
     number = draw(st.integers(2, 5))
     outputs = draw(st.integers(2, 5))
@@ -49,7 +49,7 @@ def refined(prior: Prior, table: Table, parts: list[list[int]]) -> tuple[Prior, 
 
 
 @settings(max_examples=60, deadline=None)
-@given(cells(), st.sampled_from(["0.1", "0.7", "2"]))
+@given(bins(), st.sampled_from(["0.1", "0.7", "2"]))
 def test_cutting_the_input_is_linkage(
     world: tuple[Prior, Table, list[list[int]]], epsilon: str
 ) -> None:
@@ -69,7 +69,7 @@ def test_cutting_the_input_is_linkage(
 
 
 @settings(max_examples=60, deadline=None)
-@given(cells(), st.sampled_from(["0.1", "0.7", "2"]))
+@given(bins(), st.sampled_from(["0.1", "0.7", "2"]))
 def test_cutting_the_output_is_post_processing(
     world: tuple[Prior, Table, list[list[int]]], epsilon: str
 ) -> None:

@@ -22,7 +22,7 @@ def optimum(prior: ll.Prior, epsilon: str, name: str, *, ldp: bool = False) -> f
     draft = optimal(prior, notion, utility=utility, gap=1e-10)
     assert draft.optimality is not None
     assert ll.lock(draft, notion, prior).certificate.holds
-    return utility.shown(draft.optimality.cost, prior.floats())
+    return utility.objective(draft.optimality.cost, prior.floats())
 
 
 @pytest.mark.parametrize(

@@ -26,20 +26,20 @@ from liftlock import (
     read_prior,
     read_priors,
 )
+from liftlock._runtime.storage import read_text
 from liftlock.designs import design
 from liftlock.errors import FileError, LiftlockError
 from liftlock.files import (
-    label_place,
+    label_location,
     read_mechanism,
     read_pairs,
     read_records,
     read_sheet,
-    record_place,
+    record_location,
 )
 from liftlock.files.channels import channel_from_sheet
-from liftlock.forms import dense
+from liftlock.model.structured import to_dense
 from liftlock.notions import LIP
-from liftlock.storage import read_text
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
@@ -85,7 +85,7 @@ SAME = {
 @pytest.mark.parametrize("content", SAME.values(), ids=SAME)
 def test_ways_to_write_a_matrix(write: Any, content: str) -> None:
     said: list[str] = []
-    channel = dense(read_channel(write(content), said.append).channel)
+    channel = to_dense(read_channel(write(content), said.append).channel)
     assert channel.inputs.labels == ("x", "y")
     assert channel.outputs.labels == ("a", "b")
     assert rows_of(channel) == [[HALF, HALF], [QUARTER, 3 * QUARTER]]
@@ -94,14 +94,14 @@ def test_ways_to_write_a_matrix(write: Any, content: str) -> None:
 
 def test_labels_are_kept_as_written(write: Any) -> None:
     content = 'input,"a, b","c\nd","e ""f"" g",да\n"x;y",1,0,0,0\n漢字,0,0,0,1\n"1",0,1,0,0\n'
-    channel = dense(read_channel(write(content)).channel)
+    channel = to_dense(read_channel(write(content)).channel)
     assert channel.inputs.labels == ("x;y", "漢字", "1")
     assert channel.outputs.labels == ("a, b", "c\nd", 'e "f" g', "да")
 
 
 def test_numbers_are_read_exactly(write: Any) -> None:
     content = "input,a,b,c\nx,0.1,0.2,0.7\ny,1/3,1/3,1/3\nz,1e-30,0.5,0." + "4" + "9" * 29 + "\n"
-    channel = dense(read_channel(write(content)).channel)
+    channel = to_dense(read_channel(write(content)).channel)
     assert rows_of(channel)[0] == [Fraction(1, 10), Fraction(2, 10), Fraction(7, 10)]
     assert rows_of(channel)[1] == [Fraction(1, 3)] * 3
     assert rows_of(channel)[2][0] == Fraction(1, 10**30)
@@ -113,7 +113,7 @@ def test_numbers_are_read_exactly(write: Any) -> None:
 def test_rows_near_1_are_divided_by_their_sum_and_it_is_said(write: Any) -> None:
     said: list[str] = []
     path = write("input,a,b,c\nx,0.3333333333,0.3333333333,0.3333333333\ny,0.5,0.25,0.25\n")
-    channel = dense(read_channel(path, said.append).channel)
+    channel = to_dense(read_channel(path, said.append).channel)
     assert rows_of(channel) == [[Fraction(1, 3)] * 3, [HALF, QUARTER, QUARTER]]
     (note,) = said
     assert note == (
@@ -123,8 +123,8 @@ def test_rows_near_1_are_divided_by_their_sum_and_it_is_said(write: Any) -> None
 
 
 def test_the_limit_of_nearness_is_exact(write: Any) -> None:
-    assert dense(read_channel(write("input,a,b\nx,0.5,0.500000001\n")).channel).totals
-    assert dense(read_channel(write("input,a,b\nx,0.5,0.499999999\n")).channel).totals
+    assert to_dense(read_channel(write("input,a,b\nx,0.5,0.500000001\n")).channel).totals
+    assert to_dense(read_channel(write("input,a,b\nx,0.5,0.499999999\n")).channel).totals
     for off in ("0.5000000010000001", "0.4999999989999999"):
         with pytest.raises(FileError, match="does not sum to 1"):
             read_channel(write(f"input,a,b\nx,0.5,{off}\n"))
@@ -143,7 +143,7 @@ def test_matrices_computed_by_numpy(write: Any, size: int) -> None:
     matrix[0, [0, 1]] = [1 - 1e-300, 1e-300]
     assert any(math.fsum(row) != 1 for row in matrix)
     said: list[str] = []
-    channel = dense(read_channel(write(matrix_text(matrix)), said.append).channel)
+    channel = to_dense(read_channel(write(matrix_text(matrix)), said.append).channel)
     assert len(said) == 1
     found = rows_of(channel)
     for row, written in zip(found, matrix, strict=True):
@@ -166,7 +166,7 @@ def test_every_accepted_row_sums_to_1(rows: list[list[int]], noise: int) -> None
     matrix = [[value / sum(row) * (1 + noise * 1e-16) for value in row] for row in rows]
     sheet = read_sheet(Path("m.csv"), matrix_text(matrix))
     said: list[str] = []
-    channel = dense(channel_from_sheet(sheet, said.append).channel)
+    channel = to_dense(channel_from_sheet(sheet, said.append).channel)
     assert all(sum(row) == 1 for row in rows_of(channel))
     assert np.allclose(channel.floats(), matrix, rtol=1e-9)
 
@@ -262,11 +262,11 @@ def test_lines_are_counted_as_an_editor_does(write: Any) -> None:
 
 def test_places_of_labels(write: Any) -> None:
     path = write("label,p,q\nx,1,2\n\ny,3,4\n")
-    assert label_place(path, "y") == f"{path}, line 4"
-    assert label_place(path, "q", in_header=True) == f"{path}, line 1, column 3 ('q')"
-    assert label_place(path, "z") == label_place(path, "z", in_header=True) == str(path)
-    assert label_place(write("{}", "a.json"), "x") == str(path.with_name("a.json"))
-    assert label_place(path.with_name("missing"), "x") == str(path.with_name("missing"))
+    assert label_location(path, "y") == f"{path}, line 4"
+    assert label_location(path, "q", in_header=True) == f"{path}, line 1, column 3 ('q')"
+    assert label_location(path, "z") == label_location(path, "z", in_header=True) == str(path)
+    assert label_location(write("{}", "a.json"), "x") == str(path.with_name("a.json"))
+    assert label_location(path.with_name("missing"), "x") == str(path.with_name("missing"))
 
 
 # --- pairs ---------------------------------------------------------------------------------------
@@ -276,8 +276,8 @@ def test_pairs(write: Any) -> None:
     path = write("time,report,answer\n1,no,yes\n2,no,no\n")
     assert read_pairs(path, ("answer", "report")) == (["yes", "no"], ["no", "no"])
     assert read_pairs(path) == (["1", "2"], ["no", "no"])
-    assert record_place(path, 1, ("answer", "report")) == f"{path}, line 3, column 3 ('answer')"
-    assert record_place(path, 9) == str(path)
+    assert record_location(path, 1, ("answer", "report")) == f"{path}, line 3, column 3 ('answer')"
+    assert record_location(path, 9) == str(path)
 
 
 @pytest.mark.parametrize(
@@ -393,9 +393,9 @@ def test_a_large_json_that_is_no_mechanism_is_not_read(
         raise AssertionError("parsed")
 
     monkeypatch.setattr("liftlock.files.channels.parse_json", parse)
-    monkeypatch.setattr("liftlock.storage.parse_json", parse)
+    monkeypatch.setattr("liftlock._runtime.storage.parse_json", parse)
     # Reading on would ask for more than there may be.
-    monkeypatch.setattr("liftlock.storage.MOST_BYTES", None)
+    monkeypatch.setattr("liftlock._runtime.storage.MOST_BYTES", None)
     for read in (read_mechanism, read_channel, Mechanism.load):
         with pytest.raises(FileError, match="a large file of another format"):
             read(place)

@@ -30,6 +30,12 @@ from liftlock import (
     ProfileGraph,
     lock,
 )
+from liftlock._runtime.storage import (
+    check_writable,
+    parse_json,
+    replace_atomically,
+    write_atomically,
+)
 from liftlock.designs import Draft
 from liftlock.errors import (
     FileError,
@@ -38,9 +44,8 @@ from liftlock.errors import (
     NotCertified,
     UnprotectedInput,
 )
-from liftlock.line import from_data
+from liftlock.model.continuous import from_data
 from liftlock.notions import LIP, Notion, ProfilePrivacy, parse_claim
-from liftlock.storage import check_writable, parse_json, write_atomically, written_atomically
 from tests.profile_oracles import edges_of
 
 LABELS: list[Any] = ["none", "cold", "flu"]
@@ -343,7 +348,7 @@ def test_no_text_causes_anything_but_our_errors(text: str) -> None:
 def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text("old")
-    with contextlib.suppress(KeyboardInterrupt), written_atomically(path) as fresh:
+    with contextlib.suppress(KeyboardInterrupt), replace_atomically(path) as fresh:
         fresh.write_text("half of the new")
         raise KeyboardInterrupt
     assert path.read_text() == "old"
@@ -354,7 +359,7 @@ def test_a_full_disk_is_an_error_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     with (
         pytest.raises(FileError, match=r"cannot write at .*: 'No space left on device'"),
-        written_atomically(path),
+        replace_atomically(path),
     ):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
@@ -402,7 +407,7 @@ def test_a_channel_is_no_mechanism() -> None:
 
 # --- numbers --------------------------------------------------------------------------------------
 
-NUMBERS = from_data([1, 2, 2, 3, 5, 8, 13, 40], domain=(0, 20)).grid(4)
+NUMBERS = from_data([1, 2, 2, 3, 5, 8, 13, 40], domain=(0, 20)).discretise(4)
 
 
 def numeric(outputs: list[Any] | None = None) -> Mechanism:
@@ -474,13 +479,13 @@ def test_outputs_that_are_no_numbers_are_not_released_as_such() -> None:
 
 
 def test_nobody_answers_and_nothing_comes_out() -> None:
-    made = ll.design(ll.line.uniform(0, 1), ll.LIP("1"), cells=4)
+    made = ll.design(ll.continuous.uniform(0, 1), ll.LIP("1"), bins=4)
     assert made.release([]) == []
     assert len(made.release(np.array([]))) == 0
 
 
 def test_a_mechanism_is_shown_in_one_short_line() -> None:
-    made = ll.design(ll.line.uniform(0, 1), ll.LIP("1"), cells=64)
+    made = ll.design(ll.continuous.uniform(0, 1), ll.LIP("1"), bins=64)
     assert repr(made).startswith("<Mechanism lip(epsilon=1): channel from 64 inputs to ")
     assert len(repr(made)) < 100
 

@@ -45,7 +45,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 def test_counts_and_probabilities(write: Write) -> None:
     graph = read_profiles(write(PROFILES))
     assert graph.profiles.labels == ("ann", "bob", "cy")
-    assert [graph.law(name)["high"] for name in ("ann", "bob", "cy")] == [
+    assert [graph.distribution(name)["high"] for name in ("ann", "bob", "cy")] == [
         Fraction(3, 4),
         Fraction(1, 2),
         Fraction(4, 5),
@@ -57,7 +57,7 @@ def test_sums_near_1_are_normalised_and_said(write: Write) -> None:
     said: list[str] = []
     third = "0.333333333333"
     graph = read_profiles(write(f"p,a,b,c\nx,{third},{third},{third}\ny,1,1,1\n"), said.append)
-    assert graph.law("x")["a"] == Fraction(1, 3)
+    assert graph.distribution("x")["a"] == Fraction(1, 3)
     (text,) = said
     assert "1 of 2 profiles of file.csv" in text
     assert "profile 'x'" in text
@@ -189,11 +189,11 @@ def test_a_table_of_observations(write: Write) -> None:
     files: dict[str, Any] = {"table": path, "profile_column": "user", "column": "usage"}
     graph = read_graph(GraphFiles(**files, group_column="role", smoothing="1"))
     assert graph.edge_names == (("ann", "bob"),)
-    assert graph.law("ann")["low"] == Fraction(3, 4)
+    assert graph.distribution("ann")["low"] == Fraction(3, 4)
     said: list[str] = []
     chain = read_graph(GraphFiles(**files, shape="chain"), said.append)
     assert chain.edges == ((0, 1), (1, 2))
-    assert chain.law("ann")["high"] == 0
+    assert chain.distribution("ann")["high"] == 0
     assert said[0].startswith("2 of 3 profiles have fewer rows than there are values (fewest: 'b")
     assert said[1].startswith("3 of 6 pairs of profile and value were never observed and are")
     assert said[2:] == ["the chain follows the order 'ann', 'bob', 'cy'"]
@@ -224,7 +224,7 @@ def test_a_column_that_is_probably_the_wrong_one(write: Write) -> None:
 
 def test_profiles_and_edges_with_semicolons(write: Write) -> None:
     graph = read_profiles(write("profile;a;b\nx;1;2\ny;0.5;0.5\n"))
-    assert graph.law("x")["b"] == Fraction(2, 3)
+    assert graph.distribution("x")["b"] == Fraction(2, 3)
     assert read_edges(write("from;to\nx;y\n"), graph.profiles) == [("x", "y")]
 
 

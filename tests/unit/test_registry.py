@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import liftlock as ll
+from liftlock._runtime.registry import PluginWarning, Registry, View, name_of
 from liftlock.accounting.accountants import ACCOUNTANTS
 from liftlock.designs import DESIGNS
 from liftlock.errors import InputError
 from liftlock.estimate import ESTIMATORS
 from liftlock.notions.registry import NOTIONS, TITLES
-from liftlock.registry import PluginWarning, Registry, View, name_of
 from liftlock.tables.formats import FORMATS
 from liftlock.utility import REGISTRY as UTILITIES
 

@@ -24,11 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from liftlock.contexts.columns import KEPT
 from liftlock.errors import CellError, InputError
-from liftlock.line import GridPrior
+from liftlock.model.columns import KEPT
+from liftlock.model.continuous import GridPrior
 from liftlock.sklearn import PrivateColumn
-from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.randomiser import ColumnRandomiser
 
 ANEW = "it compares the results of two calls of transform, and each call draws anew"
 JOBS = ["nurse"] * 30 + ["cook"] * 50 + ["clerk"] * 15 + ["baker"] * 5
@@ -39,7 +39,7 @@ ILL = (["yes"] * 10 + ["no"] * 20) + (["yes"] * 10 + ["no"] * 40) + ["no"] * 13 
     # With "keep" the checks give numbers with fractions, otherwise whole ones.
     [
         PrivateColumn(method="safe-response"),
-        PrivateColumn(missing="keep", method="quantile-blocks", cells=8),
+        PrivateColumn(missing="keep", method="quantile-blocks", bins=8),
     ],
     expected_failed_checks=lambda _: {
         "check_estimators_pickle": ANEW,
@@ -110,24 +110,24 @@ def test_reports_have_the_law_of_the_table() -> None:
 
 def test_numbers_are_cut_into_cells() -> None:
     ages = np.random.default_rng(3).normal(40, 10, size=(300, 1))
-    private = PrivateColumn(domain=(0, 100), cells=12).fit(ages)
+    private = PrivateColumn(domain=(0, 100), bins=12).fit(ages)
     (made,) = private.mechanisms_
     assert isinstance(made.context, GridPrior)
     assert (made.context.grid.lower, made.context.grid.upper) == (0, 100)
     codes = np.searchsorted(made.context.grid.edges[1:-1], ages[:, 0], side="right")
-    cells = [made.context.labels[code] for code in codes]
-    assert max(lifts(private, cells, cells)) <= Fraction(math.exp(1)) * (1 + Fraction(1, 10**12))
+    bins = [made.context.labels[code] for code in codes]
+    assert max(lifts(private, bins, bins)) <= Fraction(math.exp(1)) * (1 + Fraction(1, 10**12))
     reports = private.transform(ages)
     assert reports.dtype == np.float64
     assert set(reports.ravel()) <= {float(x) for x in made.table.outputs.coordinates or ()}
     assert private.notes_ == ()
     (note,) = PrivateColumn(method="quantile-blocks").fit(ages).notes_
     assert note.startswith("no domain: ")
-    whole = PrivateColumn(domain={"age": (0, 100)}, cells=12, secret="y")
+    whole = PrivateColumn(domain={"age": (0, 100)}, bins=12, secret="y")
     whole.fit(pd.DataFrame({"age": ages[:, 0].astype(int)}), ages[:, 0] > 40)
     rules = whole.mechanisms_[0].encoding
     assert rules is not None
-    assert len(rules.columns[0].cells) == 12
+    assert len(rules.columns[0].bins) == 12
     assert whole.transform(pd.DataFrame({"age": [3, 99]}))["age"].dtype == np.float64
 
 
@@ -149,16 +149,16 @@ KINDS: list[list[Any]] = [
     st.sampled_from(["category", "keep"]),
     st.sampled_from([0, 4, 8]),
 )
-def test_what_is_learned_is_what_is_released(cells: list[Any], missing: str, rare: int) -> None:
+def test_what_is_learned_is_what_is_released(bins: list[Any], missing: str, rare: int) -> None:
     """The prior of the proof is how often the very rows that are released become each input."""
-    table = pa.table({"x": pa.array(cells * 4)})
+    table = pa.table({"x": pa.array(bins * 4)})
     private = PrivateColumn(missing=missing, rare=rare, unseen="map", method="safe-response")
     try:
         private.fit(table)
     except InputError:  # all are missing, say
         return
     (made,) = private.mechanisms_
-    codes = EncodedColumns(made).inputs([table.column("x")])
+    codes = ColumnRandomiser(made).inputs([table.column("x")])
     assert (codes == KEPT).any() <= (missing == "keep")
     seen = Counter(made.channel.inputs.labels[code] for code in codes if code != KEPT)
     prior = made.known_prior
@@ -172,33 +172,33 @@ def test_what_is_learned_is_what_is_released(cells: list[Any], missing: str, rar
 
 
 def test_missing_rare_and_unseen_values() -> None:
-    cells = [*JOBS, *[None] * 10]
-    private = PrivateColumn(rare=10, unseen="map").fit(column(cells))
+    bins = [*JOBS, *[None] * 10]
+    private = PrivateColumn(rare=10, unseen="map").fit(column(bins))
     (made,) = private.mechanisms_
     assert set(made.table.inputs.labels) == {"nurse", "cook", "clerk", "(other)", "(missing)"}
     assert any("merged" in note for note in private.notes_)
     assert len(private.transform(column(["baker", "astronaut", None]))) == 3
-    kept = PrivateColumn(missing="keep").fit(column(cells))
-    assert kept.transform(column(cells))["job"].isna().tolist() == [False] * 100 + [True] * 10
-    objects = np.array(cells, dtype=object)[:, None]
+    kept = PrivateColumn(missing="keep").fit(column(bins))
+    assert kept.transform(column(bins))["job"].isna().tolist() == [False] * 100 + [True] * 10
+    objects = np.array(bins, dtype=object)[:, None]
     assert kept.fit(objects).transform(objects)[-1, 0] is None
     with pytest.raises(
         CellError, match="not an input of the mechanism at row 2, column 'job': 'astronaut'"
     ):
-        PrivateColumn().fit(column(cells)).transform(column(["cook", "astronaut"]))
+        PrivateColumn().fit(column(bins)).transform(column(["cook", "astronaut"]))
     with pytest.raises(InputError, match="10 of 110 values of 'job' are missing"):
-        PrivateColumn(missing="refuse").fit(column(cells))
+        PrivateColumn(missing="refuse").fit(column(bins))
     with pytest.raises(CellError, match="missing value at row 1"):
         PrivateColumn().fit(column(JOBS)).transform(column([None]))
 
 
 def test_missing_values_beside_a_secret_are_in_the_guarantee() -> None:
-    cells, secrets = [*JOBS, *[None] * 10], [*ILL, *["yes"] * 3, *["no"] * 7]
-    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(cells), secrets)
-    named = ["(missing)" if cell is None else cell for cell in cells]
+    bins, secrets = [*JOBS, *[None] * 10], [*ILL, *["yes"] * 3, *["no"] * 7]
+    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(bins), secrets)
+    named = ["(missing)" if cell is None else cell for cell in bins]
     assert max(lifts(private, named, secrets)) <= Fraction(math.exp(0.5)) * (1 + Fraction(1, 10**9))
-    after = private.transform(column(cells))["job"]
-    assert after.isna().tolist() == [cell is None for cell in cells]
+    after = private.transform(column(bins))["job"]
+    assert after.isna().tolist() == [cell is None for cell in bins]
 
 
 def test_a_constant_column_stays_as_it_is() -> None:
@@ -216,11 +216,11 @@ def test_cells_missing_from_a_constant_column_may_tell_the_secret() -> None:
         tells = pd.DataFrame({"a": [value if told == "a" else None for told in secrets]})
         with pytest.raises(InputError, match=r"is the secret 'y' itself|values are the same"):
             PrivateColumn(secret="y", missing="keep").fit(tells, secrets)
-    cells = [None if row % 5 == 0 or row % 14 == 1 else "x" for row in range(100)]
-    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(cells), secrets)
-    named = ["(missing)" if cell is None else cell for cell in cells]
+    bins = [None if row % 5 == 0 or row % 14 == 1 else "x" for row in range(100)]
+    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(bins), secrets)
+    named = ["(missing)" if cell is None else cell for cell in bins]
     assert max(lifts(private, named, secrets)) <= Fraction(math.exp(0.5)) * (1 + Fraction(1, 10**9))
-    assert private.transform(column(cells))["job"].isna().tolist() == [c is None for c in cells]
+    assert private.transform(column(bins))["job"].isna().tolist() == [c is None for c in bins]
 
 
 def test_refusals() -> None:

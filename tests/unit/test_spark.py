@@ -33,11 +33,11 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, FileError, InputError, LabelError
-from liftlock.spark import once, refusals, releasing
-from liftlock.tables.encoding import EncodedColumns
+from liftlock.model.columns import ColumnEncoding, TableEncoding
+from liftlock.spark import materialisation, refusals, releases
 from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.randomiser import ColumnRandomiser
 from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -146,7 +146,7 @@ def dying(notes: Path) -> Callable[..., Any]:
 
     Partition 0 dies after two of three batches, partition 1 after the last one.
     """
-    make, folder = releasing.randomising, str(notes)
+    make, folder = releases.randomise_task, str(notes)
 
     def recording(*given: Any) -> Any:
         work = make(*given)
@@ -219,14 +219,16 @@ def check_once(here: Here, result: DataFrame) -> dict[int, str]:
 
 def prepare_notes(here: Here) -> None:
     (here.folder / "notes").mkdir()
-    here.monkeypatch.setattr(releasing, "randomising", dying(here.folder / "notes"))
+    here.monkeypatch.setattr(releases, "randomise_task", dying(here.folder / "notes"))
 
 
 @check
 def without_care_a_result_changes(here: Here) -> None:
     """The danger is real: the same DataFrame, two actions, two draws for each row."""
     df = constant_rows(here.spark)
-    work = releasing.randomising([(EncodedColumns.of(NOISY, "letter"), [1])], [0, 1], df.columns)
+    work = releases.randomise_task(
+        [(ColumnRandomiser.of(NOISY, "letter"), [1])], [0, 1], df.columns
+    )
     lazy = df.mapInArrow(work, df.schema)
     assert by_id(lazy.collect()) != by_id(lazy.collect())
 
@@ -297,19 +299,19 @@ def places_that_are_not_safe(here: Here) -> None:
         patched.setattr(context, "master", "spark://elsewhere:7077")
         with pytest.raises(InputError, match="a release on a cluster needs a place"):
             ls.release(df, NOISY, "letter")
-    for name, safe in once.SAFE.items():
+    for name, safe in materialisation.SAFE.items():
         here.spark.conf.set(name, safe[0])
         try:
-            once.check_place(here.spark, path)
+            materialisation.check_destination(here.spark, path)
             with here.monkeypatch.context() as patched:
-                patched.setitem(once.SAFE, name, ("another",))
+                patched.setitem(materialisation.SAFE, name, ("another",))
                 with pytest.raises(InputError, match="shows failed attempts"):
                     ls.release(df, NOISY, "letter", path=path)
         finally:
             here.spark.conf.unset(name)
     # Something came there while tasks ran: it is neither replaced nor added to.
-    final = once.Folder.of(here.spark, path)
-    fresh = final.beside(".fresh")
+    final = materialisation.Folder.of(here.spark, path)
+    fresh = final.sibling(".fresh")
     for place in (path, str(here.folder / ".fresh")):
         Path(place).mkdir()
     with pytest.raises(Exception, match="exist"):
@@ -332,20 +334,20 @@ def the_law_is_that_of_the_mechanism(here: Here) -> None:
     finally:
         here.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "20")
     table = mechanism.table
-    law = [
+    distribution = [
         Fraction(int(weight), 1 << table.bits)
         for weight in table.weights[table.inputs.index("nurse")]
     ]
     seen = Counter(row["job"] for run in runs for row in run)
     assert sum(seen.values()) == 2 * rows
-    for label, chance in zip(table.outputs.labels, law, strict=True):
-        assert unlikely(seen[label], 2 * rows, chance) > RARELY / len(law)
+    for label, chance in zip(table.outputs.labels, distribution, strict=True):
+        assert unlikely(seen[label], 2 * rows, chance) > RARELY / len(distribution)
     streams = [
         [row["job"] for row in run[start : start + rows // parts]]
         for run in runs
         for start in range(0, rows, rows // parts)
     ]
-    agree = sum((chance**2 for chance in law), Fraction(0))
+    agree = sum((chance**2 for chance in distribution), Fraction(0))
     pairs = list(combinations(streams, 2))
     for one, other in pairs:
         same = sum(x == y for x, y in zip(one, other, strict=True))
@@ -353,9 +355,9 @@ def the_law_is_that_of_the_mechanism(here: Here) -> None:
 
 
 def unlikely(seen: int, number: int, chance: Fraction) -> float:
-    """Return twice the smaller tail of a binomial law."""
-    law = binom(number, float(chance))
-    return float(2 * min(law.cdf(seen), law.sf(seen - 1)))
+    """Return twice the smaller tail of a binomial distribution."""
+    distribution = binom(number, float(chance))
+    return float(2 * min(distribution.cdf(seen), distribution.sf(seen - 1)))
 
 
 @check
@@ -415,8 +417,8 @@ def everything_else_stays(here: Here) -> None:
         "word": with_code(plain, ColumnEncoding("word", keeps_missing=True)),
     }
     for path in (None, str(here.folder / "safe")):
-        named = [EncodedColumns.of(made, name) for name, made in workers.items()]
-        result = releasing.release_columns(df, named, path=path)
+        named = [ColumnRandomiser.of(made, name) for name, made in workers.items()]
+        result = releases.release_columns(df, named, path=path)
         kept = [place for place, name in enumerate(df.columns) if name not in workers]
         found = result.collect()
         assert [[row[place] for place in kept] for row in found] == [
@@ -617,18 +619,18 @@ def test_refusals_travel() -> None:
     error = CellError("not a number", 3, "age", value="x\ny", remedy='say "12"')
 
     def fail() -> None:
-        with refusals.telling("age"):
+        with refusals.send_refusals("age"):
             raise error
 
     with pytest.raises(refusals.WorkerRefusal) as told:
         fail()
-    with pytest.raises(InputError) as heard, refusals.understanding():
+    with pytest.raises(InputError) as heard, refusals.raise_refusals():
         raise RuntimeError(f"Job aborted.\n at java.lang\n{told.value}\n SQLSTATE: 38000")
     assert str(heard.value) == "not a number at column 'age': 'x\\ny'; say \"12\""
     lacks = pytest.raises(InputError, match="workers lacks a package: 'liftlock'")
-    with lacks, refusals.understanding():
+    with lacks, refusals.raise_refusals():
         raise RuntimeError("ModuleNotFoundError: No module named 'liftlock'")
-    with pytest.raises(ZeroDivisionError), refusals.understanding():
+    with pytest.raises(ZeroDivisionError), refusals.raise_refusals():
         raise ZeroDivisionError
 
 

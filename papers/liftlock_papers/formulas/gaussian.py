@@ -19,7 +19,7 @@ from liftlock.designs.formulas import gaussian
 Floats = npt.NDArray[np.float64]
 
 _FAR = 45.0
-"""Beyond so many deviations a normal law has no mass that a float could hold."""
+"""Beyond so many deviations a normal distribution has no mass that a float could hold."""
 _HALVINGS = 200
 _MOST_LOG = 690.0
 
@@ -72,7 +72,7 @@ def true_delta(
 
 @cache
 def _normal_nodes() -> tuple[Floats, Floats]:
-    """Return nodes and weights for means over a standard normal law."""
+    """Return nodes and weights for means over a standard normal distribution."""
     nodes = np.linspace(-9.0, 9.0, 721)
     weights = np.exp(-0.5 * nodes**2)
     return nodes, weights / weights.sum()
@@ -87,7 +87,7 @@ def mixture_delta(
     epsilon: float,
     form: str = "ediv",
 ) -> Floats:
-    """Return the delta that each x needs when X is a mixture of normal laws with noise sd_n.
+    """Return the delta that each x needs when X is a normal mixture with noise sd_n.
 
     The output is the mixture of N(mean_i, sd_i^2 + sd_n^2). Each component is no narrower than the
     noise, so ln f_Y - ln f_{Y|x} is convex: it is below a level between two points, which bisection
@@ -165,7 +165,7 @@ def _first(holds: Callable[[Floats], Any], low: Floats, high: Floats) -> Floats:
 
 
 def _mass(left: Floats, right: Floats, means: Any, sds: Floats) -> Floats:
-    """Return the mass of normal laws (columns) between two ends (rows)."""
+    """Return the mass of normal distributions (columns) between two ends (rows)."""
     return gaussian.normal_mass((left[:, None] - means) / sds, (right[:, None] - means) / sds)
 
 

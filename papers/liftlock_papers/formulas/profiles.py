@@ -69,9 +69,9 @@ def published_bound(p: float, q: float, epsilon: float) -> float:
 def twice(p: float, q: float, flip: float) -> float:
     """Return the loss in nats of releasing the same bit twice, each time flipped afresh.
 
-    The two outputs (s, t) have the law p f(1, s) f(1, t) + (1 - p) f(0, s) f(0, t): they are not
-    independent given the profile, so losses do not add up. Two bits drawn afresh would lose twice
-    the loss of one.
+    The two outputs (s, t) have the distribution p f(1, s) f(1, t) + (1 - p) f(0, s) f(0, t): they
+    are not independent given the profile, so losses do not add up. Two bits drawn afresh would lose
+    twice the loss of one.
 
     Source: 004 Obs 13.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import liftlock as ll
-from liftlock import line
+from liftlock import continuous
 from liftlock.designs.formulas import gaussian
 from liftlock.notions import DeltaCurve
 from liftlock_papers.formulas.gaussian import classical_delta, true_delta
@@ -30,8 +30,10 @@ BUDGETS = {"a": "1", "b": "2"}
 def outage(setting: Setting) -> Iterator[Point]:
     """Compute delta against epsilon for noise of deviation 10."""
     steps = setting.choose(full=80, quick=16)
-    cells = setting.choose(full=256, quick=64)
-    prior = line.normal(MEAN, DEVIATION, domain=(-WIDTH / 2, WIDTH / 2)).grid(cells, "width")
+    bins = setting.choose(full=256, quick=64)
+    prior = continuous.normal(MEAN, DEVIATION, domain=(-WIDTH / 2, WIDTH / 2)).discretise(
+        bins, "width"
+    )
     asked = ll.ApproximateLIP("1", "0.5")
     made = ll.design_as_published(prior, asked, method="gaussian", scale=NOISE)
     curve = DeltaCurve.of(made.table, prior, "ediv")
@@ -59,8 +61,10 @@ def outage(setting: Setting) -> Iterator[Point]:
 def deviations(setting: Setting) -> Iterator[Point]:
     """Compute the deviation of the noise against the value, for delta = 1e-4."""
     values = np.linspace(0.0, WIDTH / 2, setting.choose(full=41, quick=11))
-    cells = setting.choose(full=256, quick=64)
-    prior = line.normal(MEAN, DEVIATION, domain=(-WIDTH / 2, WIDTH / 2)).grid(cells, "width")
+    bins = setting.choose(full=256, quick=64)
+    prior = continuous.normal(MEAN, DEVIATION, domain=(-WIDTH / 2, WIDTH / 2)).discretise(
+        bins, "width"
+    )
     for panel, budget in setting.each(list(BUDGETS.items()), "budgets"):
         epsilon = float(budget)
         published = gaussian.instance_sigma(values, MEAN, DEVIATION, epsilon, DELTA)

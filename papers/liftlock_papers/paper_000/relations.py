@@ -38,7 +38,7 @@ def relations(setting: Setting) -> Iterator[Point]:
             yield Point("b", f"{name}, Thm 3", epsilon, 2 * epsilon + spread)
             yield Point("b", f"{name}, maximum", epsilon, largest_log_ratio(found))
             if step % (steps // 10) == 0:
-                table = implied(counts, epsilon)
+                table = implications(counts, epsilon)
                 yield Point("a", f"{name}, liftlock", epsilon, table["ldp"])
                 yield Point("b", f"{name}, liftlock", epsilon, table["identifiability"])
         yield Point("a", "ε", epsilon, epsilon)
@@ -85,8 +85,8 @@ def largest_log_ratio(rows: Floats) -> float:
     return float(np.log(rows.max(axis=1) / rows.min(axis=1)).max())
 
 
-def implied(counts: tuple[int, ...], epsilon: float) -> dict[str, float]:
+def implications(counts: tuple[int, ...], epsilon: float) -> dict[str, float]:
     """Return what liftlock says that epsilon-LIP implies, in closed form."""
     prior = ll.Prior.from_counts(dict(enumerate(counts)))
-    table = ll.implied(ll.LIP(f"{epsilon:g}"), prior)
+    table = ll.implications(ll.LIP(f"{epsilon:g}"), prior)
     return {row.target: float(row.bound) for row in table if row.bound is not None}

@@ -1,4 +1,4 @@
-"""Gaussian noise for a number whose prior is a mixture of normal laws, as the paper calibrates it.
+"""Gaussian noise for a number whose prior is a normal mixture, as the paper calibrates it.
 
 By instance, a value x gets the least deviation that would suffice for x if everybody's noise had
 it. Otherwise all get that of the value that needs most, which is where the prior is thinnest.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from liftlock import InputError
-from liftlock.line import Mixture
+from liftlock.model.continuous import Mixture
 from liftlock_papers.formulas.gaussian import mixture_delta
 from liftlock_papers.points import Floats
 
@@ -22,7 +22,7 @@ _ASKED = 257
 
 
 def published_deviations(
-    law: Mixture, places: Floats, epsilon: float, deltas: Sequence[float], steps: int
+    distribution: Mixture, places: Floats, epsilon: float, deltas: Sequence[float], steps: int
 ) -> list[Floats]:
     """Return the published deviation of each place, for each delta.
 
@@ -32,11 +32,23 @@ def published_deviations(
 
     Source: 000 Cor 10, Remark 2.
     """
-    size = float(np.sqrt(law.weights @ (np.square(law.means) + np.square(law.deviations))))
+    size = float(
+        np.sqrt(
+            distribution.weights
+            @ (np.square(distribution.means) + np.square(distribution.deviations))
+        )
+    )
     sigmas = size * np.geomspace(0.02, 100.0, steps)
     needs = np.array(
         [
-            mixture_delta(places, law.weights, law.means, law.deviations, sigma, epsilon)
+            mixture_delta(
+                places,
+                distribution.weights,
+                distribution.means,
+                distribution.deviations,
+                sigma,
+                epsilon,
+            )
             for sigma in sigmas.tolist()
         ]
     )
@@ -59,7 +71,9 @@ def _least(sigmas: Floats, needs: Floats, delta: float) -> Floats:
     return found
 
 
-def sufficient(law: Mixture, place: float, epsilon: float, delta: float, near: float) -> float:
+def sufficient(
+    distribution: Mixture, place: float, epsilon: float, delta: float, near: float
+) -> float:
     """Return the published deviation of one place to nine digits, given it roughly.
 
     Source: 000 Cor 10, Remark 2.
@@ -68,7 +82,9 @@ def sufficient(law: Mixture, place: float, epsilon: float, delta: float, near: f
     low, high = 0.5 * near, 2.0 * near
     while high - low > 1e-9 * high:
         sigma = 0.5 * (low + high)
-        need = mixture_delta(at, law.weights, law.means, law.deviations, sigma, epsilon)
+        need = mixture_delta(
+            at, distribution.weights, distribution.means, distribution.deviations, sigma, epsilon
+        )
         low, high = (sigma, high) if float(need[0]) > delta else (low, sigma)
     return high
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock import LIP, ApproximateLDP, ApproximateLIP, InputError, Mechanism, design, line
-from liftlock.designs.formulas import gaussian, sampling
-from liftlock.line import Fit, GridPrior, Mixture
+from liftlock import LIP, ApproximateLDP, ApproximateLIP, InputError, Mechanism, continuous, design
+from liftlock.designs.formulas import gaussian, sampling_rate
+from liftlock.model.continuous import Fit, GridPrior, Mixture
 from liftlock_papers.data.baltimore_salaries import read_salaries
 from liftlock_papers.paper_000.salary_noise import published_deviations, sufficient, true_delta
 from liftlock_papers.points import Floats, Point
@@ -22,7 +22,7 @@ from liftlock_papers.setting import Setting
 DOMAIN = (0, 300_000)
 """Declared, whatever the data: the certified mechanisms protect all of it."""
 COMPONENTS = 3
-"""The fewest normal laws whose mixture has the two peaks of the data."""
+"""The fewest normal distributions whose mixture has the two peaks of the data."""
 PANELS = {"0.0001": "b", "0.001": "c", "0.01": "d"}
 """The panel of each delta."""
 EPSILONS = ("1", "1.5", "2", "2.5", "3", "3.5", "4")
@@ -46,8 +46,8 @@ class Payroll:
     """The people, the two fits, and the same people in cells."""
 
     people: Floats
-    laws: dict[str, Mixture]
-    """The two fits: a mixture of normal laws, and a single one."""
+    distributions: dict[str, Mixture]
+    """The two fits: a mixture of normal distributions, and a single one."""
     prior: GridPrior
     """The people themselves, cut into cells of equal mass."""
     shares: Floats
@@ -55,17 +55,17 @@ class Payroll:
     edges: Floats
 
     @classmethod
-    def of(cls, people: Floats, cells: int) -> Payroll:
+    def of(cls, people: Floats, bins: int) -> Payroll:
         """Fit the priors."""
         fits = {
-            "mixture": line.fit(people, domain=DOMAIN, components=COMPONENTS),
-            "normal": line.fit(people, domain=DOMAIN, components=1),
+            "mixture": continuous.fit(people, domain=DOMAIN, components=COMPONENTS),
+            "normal": continuous.fit(people, domain=DOMAIN, components=1),
         }
         top = 5000.0 * math.ceil(people.max() / 5000.0)
         return cls(
             people,
-            {name: law_of(fit) for name, fit in fits.items()},
-            line.from_data(people, domain=DOMAIN).grid(cells),
+            {name: distribution_of(fit) for name, fit in fits.items()},
+            continuous.from_data(people, domain=DOMAIN).discretise(bins),
             *np.histogram(people, bins=BINS, range=(0.0, top), density=True),
         )
 
@@ -86,7 +86,11 @@ def salary_points(setting: Setting) -> Iterator[Point]:
     for epsilon in setting.each(setting.choose(EPSILONS, FEW), "budgets"):
         budget = float(epsilon)
         tables = published_deviations(
-            payroll.laws["mixture"], places, budget, [float(delta) for delta in PANELS], steps
+            payroll.distributions["mixture"],
+            places,
+            budget,
+            [float(delta) for delta in PANELS],
+            steps,
         )
         pure = optimum(payroll.prior, epsilon)
         best = median_error(pure, payroll)
@@ -104,8 +108,8 @@ def densities(payroll: Payroll) -> Iterator[Point]:
     for middle, share in zip(0.5 * (edges[1:] + edges[:-1]), payroll.shares, strict=True):
         yield Point("a", "gross pay", middle / UNIT, share * UNIT)
     grid = np.linspace(0.0, edges[-1], 266)
-    for name, law in payroll.laws.items():
-        for x, height in zip(grid, law.density(grid), strict=True):
+    for name, distribution in payroll.distributions.items():
+        for x, height in zip(grid, distribution.density(grid), strict=True):
             yield Point("a", f"{name} fit", x / UNIT, height * UNIT)
 
 
@@ -121,8 +125,10 @@ def released(
         return np.exp(np.interp(numbers, places, np.log(sigmas)))
 
     most = int(sigmas.argmax())
-    law = payroll.laws["mixture"]
-    common = sufficient(law, float(places[most]), budget, float(delta), float(sigmas[most]))
+    distribution = payroll.distributions["mixture"]
+    common = sufficient(
+        distribution, float(places[most]), budget, float(delta), float(sigmas[most])
+    )
     yield (
         "Gaussian, as published",
         _NORMAL_MEAN * common,
@@ -136,11 +142,11 @@ def released(
     width = float(np.ptp(people))
     sigma = gaussian.analytic_sigma(budget, float(delta), width)
     yield "Gaussian, LDP", _NORMAL_MEAN * sigma, gaussian.analytic_delta(budget, sigma, width)
-    for name, law in payroll.laws.items():
+    for name, distribution in payroll.distributions.items():
         yield (
             f"sampling, {name} fit",
-            sampling_error(people, law, budget, float(delta)),
-            sampling_delta(payroll.shares, payroll.edges, law, budget, float(delta)),
+            sampling_error(people, distribution, budget, float(delta)),
+            sampling_delta(payroll.shares, payroll.edges, distribution, budget, float(delta)),
         )
     lip = ApproximateLIP(epsilon, delta, "def5")
     ldp = ApproximateLDP(epsilon, delta)
@@ -154,13 +160,13 @@ def released(
         yield name, median_error(made, payroll), true
 
 
-def law_of(fit: Fit) -> Mixture:
-    """Return the law of a fit, which is a mixture of one or more normal laws."""
-    assert isinstance(fit.law, Mixture)
-    return fit.law
+def distribution_of(fit: Fit) -> Mixture:
+    """Return the distribution of a fit, which is a mixture of one or more normal distributions."""
+    assert isinstance(fit.distribution, Mixture)
+    return fit.distribution
 
 
-def sampling_error(people: Floats, law: Mixture, epsilon: float, delta: float) -> float:
+def sampling_error(people: Floats, distribution: Mixture, epsilon: float, delta: float) -> float:
     """Return the mean of (1 - lambda) E |x - X'| over the people, X' drawn from the fit.
 
     E |x - N(m, s^2)| = s (2 phi(z) + z (2 Phi(z) - 1)), z = (x - m) / s.
@@ -169,14 +175,16 @@ def sampling_error(people: Floats, law: Mixture, epsilon: float, delta: float) -
     """
     from scipy.special import erf
 
-    z = (people[:, None] - np.array(law.means)) / np.array(law.deviations)
+    z = (people[:, None] - np.array(distribution.means)) / np.array(distribution.deviations)
     apart = np.exp(-0.5 * z**2) * _NORMAL_MEAN + z * erf(z / math.sqrt(2.0))
-    kept = float(sampling.continuous_rate(math.exp(epsilon), delta, "def5"))
-    return (1.0 - kept) * float((apart @ (np.array(law.weights) * law.deviations)).mean())
+    kept = float(sampling_rate.continuous_rate(math.exp(epsilon), delta, "def5"))
+    return (1.0 - kept) * float(
+        (apart @ (np.array(distribution.weights) * distribution.deviations)).mean()
+    )
 
 
 def sampling_delta(
-    shares: Floats, edges: Floats, law: Mixture, epsilon: float, delta: float
+    shares: Floats, edges: Floats, distribution: Mixture, epsilon: float, delta: float
 ) -> float:
     """Return the true delta of sampling from a fit g, when the density f is a histogram.
 
@@ -187,11 +195,11 @@ def sampling_delta(
     Source: 000 Def 5, Prop 2.
     """
     ratio = math.exp(epsilon)
-    kept = float(sampling.continuous_rate(ratio, delta, "def5"))
+    kept = float(sampling_rate.continuous_rate(ratio, delta, "def5"))
     parts = (np.arange(_PARTS) + 0.5) / _PARTS
     widths = np.diff(edges)
     places = edges[:-1, None] + widths[:, None] * parts
-    over = kept * shares[:, None] - (1.0 - kept) * (ratio - 1.0) * law.density(places)
+    over = kept * shares[:, None] - (1.0 - kept) * (ratio - 1.0) * distribution.density(places)
     return max(kept / ratio, float(widths @ np.maximum(over, 0.0).mean(axis=1)))
 
 
@@ -211,10 +219,10 @@ def optimum(prior: GridPrior, epsilon: str) -> Mechanism:
 
 def median_error(made: Mechanism, payroll: Payroll) -> float:
     """Return the mean absolute error of the people, reports read as posterior medians."""
-    cells = payroll.prior.grid.encode(payroll.people)
+    bins = payroll.prior.grid.encode(payroll.people)
     rows, numbers = made.table.floats(), made.readings("median")
     total = 0.0
-    for cell, row in enumerate(rows):
-        apart = np.abs(payroll.people[cells == cell, None] - numbers)
+    for bin_index, row in enumerate(rows):
+        apart = np.abs(payroll.people[bins == bin_index, None] - numbers)
         total += float((apart @ row).sum())
     return total / len(payroll.people)

@@ -24,10 +24,12 @@ def _judge_7(points: Points) -> list[Finding]:
 def _same_trend(points: Points) -> Finding:
     apart, within = 0.0, 0.0
     for panel in "ab":
-        expected = [points.y(panel, f"{name}, expected") for name in sampling_tradeoff.LAWS]
+        expected = [
+            points.y(panel, f"{name}, expected") for name in sampling_tradeoff.DISTRIBUTIONS
+        ]
         shapes = np.array([row / row[0] for row in expected])
         apart = max(apart, float(np.ptp(shapes, axis=0).max()))
-        for name, row in zip(sampling_tradeoff.LAWS, expected, strict=True):
+        for name, row in zip(sampling_tradeoff.DISTRIBUTIONS, expected, strict=True):
             within = max(within, float(np.abs(points.y(panel, name) - row).max() / row[0]))
     return Finding(
         "The distribution of X does not change the trend of the curves",
@@ -42,7 +44,7 @@ def _falls(points: Points) -> Finding:
     rise = max(
         float(np.diff(points.y(panel, name)).max())
         for panel in "ab"
-        for name in sampling_tradeoff.LAWS
+        for name in sampling_tradeoff.DISTRIBUTIONS
     )
     ends = [points.y(panel, "Uniform(0, 1)")[[0, -1]] for panel in "ab"]
     return Finding(
@@ -56,7 +58,7 @@ def _falls(points: Points) -> Finding:
 
 def _fast_then_slow(points: Points) -> Finding:
     rates = []
-    for name in sampling_tradeoff.LAWS:
+    for name in sampling_tradeoff.DISTRIBUTIONS:
         deltas, errors = points.x("b", name), points.y("b", f"{name}, expected")
         slopes = np.diff(errors) / np.diff(deltas) / errors[0]
         rates.append((-float(slopes[0]), -float(slopes[-1])))

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 import liftlock as ll
-from liftlock import line
-from liftlock.designs.formulas import sampling
-from liftlock.line import GridPrior, LinePrior
+from liftlock import continuous
+from liftlock.designs.formulas import sampling_rate
+from liftlock.model.continuous import ContinuousPrior, GridPrior
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -19,10 +19,10 @@ DELTA = 0.01
 EPSILON = 2.0
 _GAP = 1e-5
 """What is called an optimum is proved to be no further from it, relative to no release."""
-LAWS: Mapping[str, LinePrior] = {
-    "Beta(2, 5)": line.beta(2, 5),
-    "Gaussian N(0, 1)": line.normal(0, 1, domain=(-10, 10)),
-    "Uniform(0, 1)": line.uniform(0, 1),
+DISTRIBUTIONS: Mapping[str, ContinuousPrior] = {
+    "Beta(2, 5)": continuous.beta(2, 5),
+    "Gaussian N(0, 1)": continuous.normal(0, 1, domain=(-10, 10)),
+    "Uniform(0, 1)": continuous.uniform(0, 1),
 }
 """The paper does not say which."""
 
@@ -31,13 +31,14 @@ def sampling_tradeoff(setting: Setting) -> Iterator[Point]:
     """Compute the figure: error against epsilon (a) and delta (b), and certified ones (c)."""
     users = setting.choose(full=USERS, quick=USERS // 10)
     steps = setting.choose(full=50, quick=20)
-    for name, law in LAWS.items():
+    for name, distribution in DISTRIBUTIONS.items():
         rng = setting.rng("sampling", name)
-        values, fresh = law.law.quantile(rng.random((2, users)))
+        values, fresh = distribution.distribution.quantile(rng.random((2, users)))
         coins = rng.random(users)
-        # A value at the very end of an unbounded law is a draw like any other, but not a number.
+        # A value at the very end of an unbounded distribution is a draw like any other, but not a
+        # number.
         apart = np.abs(values - fresh)
-        whole = mean_difference(law)
+        whole = mean_difference(distribution)
         for step in range(steps + 1):
             epsilon, delta = 5.0 * step / steps, step / steps
             for panel, x, rate in (
@@ -52,12 +53,15 @@ def sampling_tradeoff(setting: Setting) -> Iterator[Point]:
 
 
 def _certified(setting: Setting) -> Iterator[Point]:
-    """Compare with mechanisms that keep epsilon-LIP without a delta, for the uniform law."""
-    law = LAWS["Uniform(0, 1)"]
-    prior = law.grid(setting.choose(full=128, quick=16))
+    """Compare with mechanisms that keep epsilon-LIP without a delta, for a uniform prior."""
+    distribution = DISTRIBUTIONS["Uniform(0, 1)"]
+    prior = distribution.discretise(setting.choose(full=128, quick=16))
     # Under LDP the optimum is proved for few cells, and which number serves best changes.
-    coarse = [law.grid(cells) for cells in setting.choose(full=range(8, 25), quick=(8, 16, 24))]
-    whole = mean_difference(law)
+    coarse = [
+        distribution.discretise(bins)
+        for bins in setting.choose(full=range(8, 25), quick=(8, 16, 24))
+    ]
+    whole = mean_difference(distribution)
     steps = setting.choose(full=20, quick=5)
     for step in setting.each(range(1, steps + 1), "certified optima"):
         epsilon = 5.0 * step / steps
@@ -82,17 +86,17 @@ def kept(epsilon: float, delta: float) -> float:
     >>> round(kept(2.0, 0.01), 4), kept(2.0, 1.0)
     (0.0739, 1.0)
     """
-    return sampling.continuous_rate(math.exp(epsilon), delta, "def5")
+    return sampling_rate.continuous_rate(math.exp(epsilon), delta, "def5")
 
 
-def mean_difference(law: LinePrior, points: int = 200_001) -> float:
+def mean_difference(distribution: ContinuousPrior, points: int = 200_001) -> float:
     """Return E |X - X'| of two independent draws, 2 times the integral of F (1 - F).
 
-    >>> round(mean_difference(LAWS["Uniform(0, 1)"]), 6)
+    >>> round(mean_difference(DISTRIBUTIONS["Uniform(0, 1)"]), 6)
     0.333333
     """
-    places: Floats = np.linspace(law.lower, law.upper, points)
-    heights = law.law.below(places) * law.law.above(places)
+    places: Floats = np.linspace(distribution.lower, distribution.upper, points)
+    heights = distribution.distribution.below(places) * distribution.distribution.above(places)
     return float(2.0 * np.trapezoid(heights, places))
 
 

@@ -27,7 +27,7 @@ from liftlock.designs import k_rr, optimal, oue
 from liftlock.utility import make_utility
 from liftlock_papers.data.student_performance import read_students
 from liftlock_papers.paper_000.student_priors import Knowledge, Whole, knowledge, split
-from liftlock_papers.paper_000.unary_readings import at_random, median_law
+from liftlock_papers.paper_000.unary_readings import at_random, median_distribution
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -104,11 +104,11 @@ def released_at(known: Knowledge, epsilon: float) -> Iterator[tuple[str, float, 
     notion = LDP(_text(epsilon))
     bits = lock(oue(everybody, notion), notion, everybody)
     apart = np.abs(np.arange(size)[:, None] - np.arange(size))
-    for name, law in (
+    for name, distribution in (
         ("OUE, one of its bits", at_random(size, epsilon)),
-        ("OUE, read by its median", median_law(everybody.floats(), epsilon)),
+        ("OUE, read by its median", median_distribution(everybody.floats(), epsilon)),
     ):
-        yield name, _mean((law * apart).sum(axis=1)[truth]), leakage(bits), epsilon
+        yield name, _mean((distribution * apart).sum(axis=1)[truth]), leakage(bits), epsilon
 
 
 def response_error(masses: Floats, epsilon: float) -> Floats:

@@ -1,7 +1,7 @@
 """A mechanism is made for the frequencies of a sample, and used under the true prior.
 
-There are two symbols, so a sample is one number: how often the first was seen. Its law is binomial,
-and everything here is computed for every count, not simulated.
+There are two symbols, so a sample is one number: how often the first was seen. Its distribution is
+binomial, and everything here is computed for every count, not simulated.
 """
 
 from __future__ import annotations

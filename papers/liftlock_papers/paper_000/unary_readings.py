@@ -16,7 +16,7 @@ _EVEN = 1e-12
 
 
 def at_random(size: int, epsilon: float) -> Floats:
-    """Return the law of one of the set bits, drawn evenly; of any symbol if none is set.
+    """Return the distribution of one of the set bits, drawn evenly; of any symbol if none is set.
 
     The true one is drawn with probability (1 - (1 - q)^m) / (2 m q) + (1 - q)^(m - 1) / (2 m).
     Rows are true symbols.
@@ -27,21 +27,23 @@ def at_random(size: int, epsilon: float) -> Floats:
     other = 1.0 / (math.exp(epsilon) + 1.0)
     drawn = (1.0 - (1.0 - other) ** size) / (2.0 * size * other)
     own = drawn + (1.0 - other) ** (size - 1) / (2.0 * size)
-    law = np.full((size, size), (1.0 - own) / (size - 1))
-    np.fill_diagonal(law, own)
-    return law
+    distribution = np.full((size, size), (1.0 - own) / (size - 1))
+    np.fill_diagonal(distribution, own)
+    return distribution
 
 
-def median_law(masses: Floats, epsilon: float) -> Floats:
-    """Return the law of the median of what the bits say, for a prior; rows are true symbols.
+def median_distribution(masses: Floats, epsilon: float) -> Floats:
+    """Return the distribution of the median of what the bits say; rows are true symbols.
 
     A set bit multiplies the mass of its symbol by e^epsilon. So the median is at most z if a sum
     of independent terms, those of symbols up to z less those beyond, is 0 or more. The sums of
     either half of the terms are listed, and all pairs counted by sorting.
 
-    >>> median_law(np.array([0.2, 0.8]), 1.0).round(4).tolist()  # both bits or none: symbol 1
+    >>> median_distribution(np.array([0.2, 0.8]), 1.0).round(
+    ...     4
+    ... ).tolist()  # both bits or none: symbol 1
     [[0.0, 1.0], [0.0, 1.0]]
-    >>> median_law(np.array([0.4, 0.6]), math.log(3)).tolist()
+    >>> median_distribution(np.array([0.4, 0.6]), math.log(3)).tolist()
     [[0.375, 0.625], [0.125, 0.875]]
     """
     size, rise = len(masses), math.expm1(epsilon)
@@ -49,25 +51,25 @@ def median_law(masses: Floats, epsilon: float) -> Floats:
     below = np.ones((size, size))
     for z in range(size - 1):
         signed = np.where(np.arange(size) <= z, masses, -masses)
-        (few, few_law), (many, many_law) = (
-            (bits @ signed[places] * rise, law) for places, bits, law in halves
+        (few, few_distribution), (many, many_distribution) = (
+            (bits @ signed[places] * rise, distribution) for places, bits, distribution in halves
         )
         order = np.argsort(few)
-        chances = np.cumsum(few_law[:, order][:, ::-1], axis=1)[:, ::-1]
+        chances = np.cumsum(few_distribution[:, order][:, ::-1], axis=1)[:, ::-1]
         chances = np.concatenate([chances, np.zeros((size, 1))], axis=1)
         first = np.searchsorted(few[order], -signed.sum() - many - _EVEN)
-        below[:, z] = (chances[:, first] * many_law).sum(axis=1)
-    law: Floats = np.diff(below, axis=1, prepend=0.0)
-    return np.clip(law, 0.0, 1.0)
+        below[:, z] = (chances[:, first] * many_distribution).sum(axis=1)
+    distribution: Floats = np.diff(below, axis=1, prepend=0.0)
+    return np.clip(distribution, 0.0, 1.0)
 
 
 def _half(symbols: range, size: int, epsilon: float) -> tuple[list[int], Floats, Floats]:
-    """Return some symbols, all sets of them as bits, and each set's law for every true symbol."""
+    """Return some symbols, all sets of them as bits, and each set's chance by true symbol."""
     other = 1.0 / (math.exp(epsilon) + 1.0)
     places = list(symbols)
     bits = (np.arange(1 << len(places))[:, None] >> np.arange(len(places)) & 1).astype(np.float64)
     chance = np.where(bits > 0, other, 1.0 - other)
-    law = np.tile(chance.prod(axis=1), (size, 1))
+    distribution = np.tile(chance.prod(axis=1), (size, 1))
     for column, place in enumerate(places):
-        law[place] *= 0.5 / chance[:, column]
-    return places, bits, law
+        distribution[place] *= 0.5 / chance[:, column]
+    return places, bits, distribution

@@ -48,7 +48,7 @@ PAST, LAST = "earlier check-ins: the prior", "last check-ins"
 
 
 def trade_offs(setting: Setting) -> Iterator[Point]:
-    """Compute the error that the prior expects, the error on the last check-ins, and both laws."""
+    """Compute the error the prior expects, that on the last check-ins, and both distributions."""
     found = read_check_ins(setting.data, DISTRICTS)
     if found.left_out:
         setting.notes.append(f"{found.left_out:,} check-ins lie nowhere on earth and are left out")

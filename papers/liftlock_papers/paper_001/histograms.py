@@ -58,7 +58,7 @@ def even_prior() -> ll.Prior:
 
 
 def skewed_prior() -> ll.Prior:
-    """Return a prior by Zipf's law: value k has a mass in proportion to 1/k."""
+    """Return a prior by Zipf's distribution: value k has a mass in proportion to 1/k."""
     masses = [Fraction(1, k) for k in range(1, VALUES + 1)]
     return ll.Prior.from_probabilities({k: mass / sum(masses) for k, mass in enumerate(masses)})
 

@@ -54,24 +54,24 @@ def curator_points(
                     panel, curve, float(epsilon), error, leakage=leaks, budget=float(epsilon)
                 )
         return
-    law = CountLaw.of(shares, numbers)
+    distribution = CountDistribution.of(shares, numbers)
     for epsilon in budgets:
-        error, leaks = clipped_count(law, epsilon)
+        error, leaks = clipped_count(distribution, epsilon)
         y = math.sqrt(error / people)
         yield Point(panel, CURATOR, float(epsilon), y, leakage=leaks, budget=float(epsilon))
 
 
-def count_law(shares: Sequence[Fraction]) -> list[Fraction]:
-    """Return the law of how many of independent bits are 1.
+def count_distribution(shares: Sequence[Fraction]) -> list[Fraction]:
+    """Return the distribution of how many of independent bits are 1.
 
-    >>> [str(mass) for mass in count_law([Fraction(1, 2), Fraction(1, 4)])]
+    >>> [str(mass) for mass in count_distribution([Fraction(1, 2), Fraction(1, 4)])]
     ['3/8', '1/2', '1/8']
     """
-    law = [Fraction(1)]
+    distribution = [Fraction(1)]
     for share in shares:
-        low, high = [*law, Fraction(0)], [Fraction(0), *law]
-        law = [(1 - share) * a + share * b for a, b in zip(low, high, strict=True)]
-    return law
+        low, high = [*distribution, Fraction(0)], [Fraction(0), *distribution]
+        distribution = [(1 - share) * a + share * b for a, b in zip(low, high, strict=True)]
+    return distribution
 
 
 def exact_joint(shares: Sequence[Fraction]) -> ll.Joint:
@@ -79,7 +79,7 @@ def exact_joint(shares: Sequence[Fraction]) -> ll.Joint:
     people = len(shares)
     rows = []
     for place, share in enumerate(shares):
-        rest = count_law([*shares[:place], *shares[place + 1 :]])
+        rest = count_distribution([*shares[:place], *shares[place + 1 :]])
         rows.append([(1 - share) * mass / people for mass in rest] + [Fraction(0)])
         rows.append([Fraction(0)] + [share * mass / people for mass in rest])
     secrets = ll.Alphabet.of([f"user {i} says {j}" for i in range(people) for j in (0, 1)])
@@ -87,8 +87,8 @@ def exact_joint(shares: Sequence[Fraction]) -> ll.Joint:
 
 
 @dataclass(frozen=True)
-class CountLaw:
-    """The law of the count of many users, alone and given one user's bit, from `first` on."""
+class CountDistribution:
+    """The distribution of a count of users, alone and given one user's bit, from `first` on."""
 
     first: int
     masses: Floats
@@ -98,30 +98,30 @@ class CountLaw:
     """P(user has this prior and this bit), row by row."""
 
     @classmethod
-    def of(cls, shares: Sequence[Fraction], numbers: Sequence[int]) -> CountLaw:
-        """Convolve binomial laws, with and without one user of each prior.
+    def of(cls, shares: Sequence[Fraction], numbers: Sequence[int]) -> CountDistribution:
+        """Convolve binomial distributions, with and without one user of each prior.
 
         Only sums of positive numbers, so that tails are as exact as the middle.
         """
-        laws = [
+        distributions = [
             binomial(number, float(share)) for share, number in zip(shares, numbers, strict=True)
         ]
         before, after = [Window(0, np.ones(1))], [Window(0, np.ones(1))]
-        for law in laws:
-            before.append(before[-1].plus(law))
-        for law in reversed(laws):
-            after.append(after[-1].plus(law))
+        for distribution in distributions:
+            before.append(before[-1].plus(distribution))
+        for distribution in reversed(distributions):
+            after.append(after[-1].plus(distribution))
         whole = before[-1]
         rows, weights, people = [], [], sum(numbers)
         for place, (share, number) in enumerate(zip(shares, numbers, strict=True)):
-            others = before[place].plus(after[len(laws) - 1 - place])
+            others = before[place].plus(after[len(distributions) - 1 - place])
             rest = others.plus(binomial(number - 1, float(share)))
             rows += [rest.on(whole), Window(rest.first + 1, rest.masses).on(whole)]
             weights += [number / people * float(1 - share), number / people * float(share)]
         return cls(whole.first, whole.masses, np.array(rows), np.array(weights))
 
     def released(self, low: int, high: int) -> tuple[Floats, Floats, float]:
-        """Clip the count to low..high: its laws given the bits, its law, and the squared error."""
+        """Clip the count to low..high: its distributions, given the bits and not, and its error."""
         counts = self.first + np.arange(len(self.masses), dtype=np.float64)
         start, end = max(low - self.first, 0), min(high - self.first, len(counts) - 1)
         error = 0.0
@@ -159,13 +159,13 @@ class CountLaw:
 
 @dataclass(frozen=True)
 class Window:
-    """A law of a count, from `first` on; what is too far from its mean to matter is cut."""
+    """A distribution of a count, from `first` on; negligible tails are cut."""
 
     first: int
     masses: Floats
 
     def plus(self, other: Window) -> Window:
-        """Return the law of the sum."""
+        """Return the distribution of the sum."""
         masses = np.convolve(self.masses, other.masses)
         kept = np.flatnonzero(masses > _LEAST)
         start, end = int(kept[0]), int(kept[-1]) + 1
@@ -180,7 +180,7 @@ class Window:
 
 
 def binomial(people: int, share: float) -> Window:
-    """Return the binomial law.
+    """Return the binomial distribution.
 
     >>> binomial(2, 0.5).masses.round(9).tolist()
     [0.25, 0.5, 0.25]
@@ -197,13 +197,13 @@ def binomial(people: int, share: float) -> Window:
     return Window(0, masses / masses.sum()).plus(Window(0, np.ones(1)))
 
 
-def clipped_count(law: CountLaw, epsilon: Fraction) -> tuple[float, float]:
+def clipped_count(distribution: CountDistribution, epsilon: Fraction) -> tuple[float, float]:
     """Return the squared error of the clipped count, and what its certificate measured."""
-    rows, _, error = law.released(*law.widest(float(epsilon)))
+    rows, _, error = distribution.released(*distribution.widest(float(epsilon)))
     users = [f"prior {place // 2}, bit {place % 2}" for place in range(len(rows))]
     draft = ll.Draft.of(users, range(rows.shape[1]), rows / rows.sum(axis=1, keepdims=True))
     prior = ll.Prior.from_counts(
-        {user: round(mass * _UNIT) for user, mass in zip(users, law.weights, strict=True)}
+        {user: round(mass * _UNIT) for user, mass in zip(users, distribution.weights, strict=True)}
     )
     made = ll.lock(draft, ll.LIP(epsilon), prior)
     return error, leakage_of(made)

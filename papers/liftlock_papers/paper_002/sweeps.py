@@ -16,7 +16,7 @@ import numpy as np
 from liftlock import Channel, Draft, Joint, exact
 from liftlock.designs import lock, optimal_response, subset_merging, subset_response, watchdog
 from liftlock.notions import Notion
-from liftlock.utility import MutualInformation, value, value_of_truth
+from liftlock.utility import MutualInformation, value, value_of_no_noise
 from liftlock_papers.data.folder import DataFolder
 from liftlock_papers.paper_002.joints import World, epsilons, joints_of
 from liftlock_papers.paper_002.promises import Leak, Promise
@@ -118,7 +118,7 @@ def propose(mechanism: Mechanism, joint: Joint, notion: Notion, also: list[Notio
 def normalised_information(channel: Channel, joint: Joint) -> float:
     """Return I(X; Y) / H(X)."""
     goal, masses = MutualInformation(), joint.prior.floats()
-    return value(goal, channel.floats(), masses) / value_of_truth(goal, masses)
+    return value(goal, channel.floats(), masses) / value_of_no_noise(goal, masses)
 
 
 _KEPT: dict[tuple[bool, DataFolder, World, Plan], Sweep] = {}

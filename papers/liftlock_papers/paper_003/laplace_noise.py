@@ -35,7 +35,7 @@ _FULL = tuple(f"{step / 20:g}" for step in range(2, 61))
 _JUMPS = ("1.0985", "1.0987", "1.3217", "1.3218", "2.0149", "2.015", "2.708", "2.7081")
 """On either side of ln(1 / P_min), where eq. (17) changes its branch."""
 _QUICK = ("0.25", "1", "1.2", "1.6", "2.4")
-_CELLS, _FEW_CELLS = 512, 128
+_BINS, _FEW_BINS = 512, 128
 
 
 class World(NamedTuple):
@@ -93,8 +93,8 @@ class Noise(NamedTuple):
 class Budget:
     """Everything that is compared for one prior at one ε."""
 
-    def __init__(self, world: World, epsilon: str, cells: int) -> None:
-        self.world, self.text, self.cells = world, epsilon, cells
+    def __init__(self, world: World, epsilon: str, bins: int) -> None:
+        self.world, self.text, self.bins = world, epsilon, bins
         self.epsilon = float(epsilon)
 
     @cached_property
@@ -131,7 +131,7 @@ class Budget:
                 utility="mean",
                 method=method,
                 scale=noise.scale,
-                outputs=self.cells,
+                outputs=self.bins,
             )
         )
 
@@ -157,11 +157,11 @@ def of(rule: str, name: str) -> str:
 def compute(setting: Setting) -> Iterator[Point]:
     """Compute every panel."""
     budgets = sorted(setting.choose(full=(*_FULL, *_JUMPS), quick=_QUICK), key=float)
-    cells = setting.choose(full=_CELLS, quick=_FEW_CELLS)
+    bins = setting.choose(full=_BINS, quick=_FEW_BINS)
     for epsilon in setting.each(budgets, "budgets"):
         for name, counts in PRIORS.items():
-            yield from _paper_prior(Budget(World(name, counts), epsilon, cells))
-        yield from _our_prior(Budget(World(PEAKED, PEAKED_COUNTS), epsilon, cells))
+            yield from _paper_prior(Budget(World(name, counts), epsilon, bins))
+        yield from _our_prior(Budget(World(PEAKED, PEAKED_COUNTS), epsilon, bins))
         yield Point("leakage", BUDGET, float(epsilon), float(epsilon))
 
 

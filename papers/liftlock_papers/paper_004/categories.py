@@ -56,10 +56,10 @@ def informative(chain: ll.ProfileGraph) -> list[float]:
     >>> [round(nats, 3) for nats in informative(graph())]
     [0.405, 0.288, 1.099, 0.0]
     """
-    laws = [chain.law(name).fractions for name in chain.profiles.labels]
+    distributions = [chain.distribution(name).fractions for name in chain.profiles.labels]
     return [
-        max(abs(math.log(one[y] / other[y])) for one, other in pairwise(laws))
-        for y in range(len(laws[0]))
+        max(abs(math.log(one[y] / other[y])) for one, other in pairwise(distributions))
+        for y in range(len(distributions[0]))
     ]
 
 

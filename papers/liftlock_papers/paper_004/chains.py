@@ -53,7 +53,9 @@ def compute(setting: Setting) -> Iterator[Point]:
         graph = chain(size)
         methods = list(METHODS.values())
         found = ll.compare(graph, methods=methods, epsilons=budgets, progress=setting.report)
-        parameters = [float(graph.law(name).fractions[1]) for name in graph.profiles.labels]
+        parameters = [
+            float(graph.distribution(name).fractions[1]) for name in graph.profiles.labels
+        ]
         for name, method in METHODS.items():
             for point in found[method].points:
                 assert point.errors is not None

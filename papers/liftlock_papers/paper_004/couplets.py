@@ -53,7 +53,10 @@ def couplets(setting: Setting) -> Iterator[Point]:
 def pair(lowest: Fraction | None, gap: Fraction) -> ll.ProfileGraph:
     """Return two joined profiles whose parameters differ by a gap.
 
-    >>> [str(law) for law in pair(None, Fraction(1, 2)).law("upper").fractions]
+    >>> [
+    ...     str(distribution)
+    ...     for distribution in pair(None, Fraction(1, 2)).distribution("upper").fractions
+    ... ]
     ['1/4', '3/4']
     """
     low = (1 - gap) / 2 if lowest is None else lowest
@@ -73,7 +76,7 @@ def _flip(panel: str, rule: str, epsilon: str, lowest: Fraction | None, gap: Fra
 def _printed(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -> Point:
     """Return the published bound; it is audited if it is a probability at all."""
     graph, budget = pair(lowest, gap), float(epsilon)
-    low, high = (float(graph.law(name).fractions[1]) for name in ("lower", "upper"))
+    low, high = (float(graph.distribution(name).fractions[1]) for name in ("lower", "upper"))
     flip = formulas.published_bound(low, high, budget)
     if flip > 1:
         return Point(panel, of(PRINTED, epsilon), float(gap), flip)

@@ -24,13 +24,13 @@ def compute(setting: Setting) -> Iterator[Point]:  # noqa: ARG001
     chain = graph()
     names = chain.profiles.labels
     for name in names:
-        masses = chain.law(name).fractions
+        masses = chain.distribution(name).fractions
         for number, mass in enumerate(masses, start=1):
             yield Point("profiles", str(name), number, float(mass))
     unchanged = ll.Channel.identity(chain.inputs.labels)
     for first, second in ((names[0], names[1]), (names[1], names[2]), (names[0], names[2])):
         curve = edge_name(first, second)
-        one, other = chain.law(first).fractions, chain.law(second).fractions
+        one, other = chain.distribution(first).fractions, chain.distribution(second).fractions
         for number, (left, right) in enumerate(zip(one, other, strict=True), start=1):
             yield Point("ratios", curve, number, abs(math.log(left / right)))
         loss = ll.audit(unchanged, chain.with_edges([(first, second)])).loss

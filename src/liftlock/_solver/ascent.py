@@ -1,10 +1,10 @@
 """Mutual information of profiles: list all extreme posteriors, or climb from several starts.
 
-An output is a posterior of the cells, and a mechanism a mixture of posteriors whose mean is the law
-of the cells: the values for one matrix that ignores the profile, and pairs (profile, value) else.
-What an edge asks of an output is linear in its posterior, so of few cells all extreme posteriors
-are listed, and the best mixture is a linear programme. It has no more outputs than cells: for one
-matrix it is the optimum, else a bound.
+An output is a posterior of the cells, and a mechanism a mixture of posteriors whose mean is the
+distribution of the cells: the values for one matrix that ignores the profile, and pairs (profile,
+value) else. What an edge asks of an output is linear in its posterior, so of few cells all extreme
+posteriors are listed, and the best mixture is a linear programme. It has no more outputs than
+cells: for one matrix it is the optimum, else a bound.
 
 Climbing is for all others. I(X; Y) of the mixture of all profiles is convex in the channel:
 whatever the posteriors r_y(x), it is at least H(X) + sum_xy J(x, y) ln r_y(x), with equality for
@@ -24,19 +24,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock._solver.blocks import NO_ROOM, differing, settled, solution_of, without_budget
+from liftlock._runtime.clock import SetupTimedOut
+from liftlock._solver.blocks import (
+    NO_ROOM,
+    differing_parts,
+    enforce_budget,
+    solution_of,
+    zero_budget_blocks,
+)
 from liftlock._solver.channel_programme import ProfileProgramme
-from liftlock._solver.clock import TimeUp
-from liftlock._solver.column_generation import Decomposition, generate
-from liftlock._solver.enumeration import ListedOracle, compare, enumerate_vertices
-from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._solver.column_generation import Decomposition, generate_columns
+from liftlock._solver.enumeration import EnumeratedOracle, comparison_rows, enumerate_vertices
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import Optimality, ProfileTask, Solution
 from liftlock.errors import InputError, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility.base import cost_of_no_release
 from liftlock.utility.profile_utility import information
 from liftlock.utility.symmetric import MutualInformation
-from liftlock.utility.utility import cost_of_nothing
 
 LOCAL = (
     "the most information that climbing from several starts found: nothing near it is better, "
@@ -60,19 +67,19 @@ class Cells:
     @classmethod
     def of(cls, task: ProfileTask, *, shared: bool) -> Cells | None:
         """Return the values, or pairs of profile and value; None if profiles of weight 0 matter."""
-        laws, weights = task.problem.laws, task.goal.weights
+        distributions, weights = task.problem.distributions, task.goal.weights
         each = np.eye(task.problem.values)
         if shared:
             masses = task.problem.masses
             used = masses > 0
-            if (laws[:, ~used] > 0).any():
+            if (distributions[:, ~used] > 0).any():
                 return None
-            return cls(masses[used], each[used], laws[:, used] / masses[used])
+            return cls(masses[used], each[used], distributions[:, used] / masses[used])
         if not weights.all():
             return None
-        profile, value = np.nonzero(laws > 0)
-        lifts = (np.arange(len(laws))[:, None] == profile) / weights[:, None]
-        return cls((weights[:, None] * laws)[profile, value], each[value], lifts)
+        profile, value = np.nonzero(distributions > 0)
+        lifts = (np.arange(len(distributions))[:, None] == profile) / weights[:, None]
+        return cls((weights[:, None] * distributions)[profile, value], each[value], lifts)
 
     def few(self, edges: int) -> bool:
         """Tell whether it is quick to list the posteriors of so many edges."""
@@ -99,14 +106,14 @@ def mix(task: ProfileTask, cells: Cells | None, ratio: float) -> Decomposition |
     problem = task.problem
     if cells is None or not cells.few(len(problem.edges)):
         return None
-    cuts = compare(cells.lifts, *problem.ways, ratio)
+    cuts = comparison_rows(cells.lifts, *problem.directed_edges, ratio)
     clock = task.clock.part(1.0, gap=TOLERANCES.visible)
     try:
         vertices = enumerate_vertices(cuts, len(cells.masses), LIMITS.listed_vertices, clock)
-    except (InputError, TimeUp):
+    except (InputError, SetupTimedOut):
         return None
     utility = _OfValues(cells.values)
-    found = generate(cells.masses, utility, ListedOracle(vertices, utility), clock)
+    found = generate_columns(cells.masses, utility, EnumeratedOracle(vertices, utility), clock)
     task.clock.spend(clock.work)
     return found
 
@@ -120,7 +127,7 @@ def list_posteriors(task: ProfileTask) -> Solution | None:
     cells = Cells.of(task, shared=True)
     found = mix(task, cells, problem.ratio)
     # The bound is proved for the budget itself, not for the slightly smaller one of the mixture.
-    proved = mix(task, cells, problem.widened().ratio)
+    proved = mix(task, cells, problem.widen().ratio)
     if found is None or proved is None or cells is None:
         return None
     order = np.argsort(-found.weights, kind="stable")[: problem.values]
@@ -130,7 +137,7 @@ def list_posteriors(task: ProfileTask) -> Solution | None:
     block[:, names] = joint[outputs].T
     # A value that no profile has follows what they release.
     block[block.sum(axis=1) == 0] = block.sum(axis=0)
-    return _proved(task, settled(problem, block[None]), proved.bound)
+    return _proved_solution(task, enforce_budget(problem, block[None]), proved.bound)
 
 
 # --- climbing -------------------------------------------------------------------------------------
@@ -147,12 +154,12 @@ class Climb:
 
 def climb(programme: ProfileProgramme, start: Floats) -> Climb:
     """Go on for as long as it leads upwards."""
-    goal, laws = programme.task.goal, programme.problem.laws
+    goal, distributions = programme.task.goal, programme.problem.distributions
     best = start
-    steps = [information(goal.joint(laws, best))]
+    steps = [information(goal.joint(distributions, best))]
     while len(steps) < LIMITS.steps and programme.task.clock.left > 0:
-        found, _, _ = programme.least_mean(-slopes(goal.joint(laws, best)))
-        height = information(goal.joint(laws, found))
+        found, _, _ = programme.minimise_mean(-slopes(goal.joint(distributions, best)))
+        height = information(goal.joint(distributions, found))
         if height <= steps[-1] + TOLERANCES.hair:
             break
         best = found
@@ -174,7 +181,7 @@ def slopes(joint: Floats) -> Floats:
     return slope
 
 
-def highest(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
+def best_climb(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
     """Climb from the starts and from seeded random losses; return the highest end."""
     generator = np.random.default_rng(0)
     width = programme.problem.values
@@ -186,7 +193,7 @@ def highest(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
         if number % 2:
             # Near the truth, but with some errors worse than others.
             losses = (losses + 0.5) * (1.0 - np.eye(width))
-        ends.append(climb(programme, programme.least_mean(losses)[0]))
+        ends.append(climb(programme, programme.minimise_mean(losses)[0]))
     return max(ends, key=lambda end: end.information)
 
 
@@ -194,8 +201,8 @@ def least_uncertainty(error: float, values: int) -> float:
     """Return the least H(X | Y) in nats when no guess from Y errs less often than `error`.
 
     Between the errors 1 - 1/k and 1 - 1/(k + 1) it is linear, from ln k to ln (k + 1): the entropy
-    of a law whose likeliest value has a given chance is least when as many values as fit have the
-    same chance, and the convex hull of that joins the even laws.
+    of a distribution whose likeliest value has a given chance is least when as many values as fit
+    have the same chance, and the convex hull of that joins the even distributions.
 
     Source: math the entropy of a law by its largest chance.
 
@@ -210,14 +217,14 @@ def least_uncertainty(error: float, values: int) -> float:
     return float(log(values))
 
 
-def _proved(task: ProfileTask, blocks: Floats, least: float) -> Solution:
+def _proved_solution(task: ProfileTask, blocks: Floats, least: float) -> Solution:
     """State what is known: the information, and the least H(X | Y) that was proved."""
     problem, goal, clock = task.problem, task.goal, task.clock
-    reference = cost_of_nothing(task.utility, problem.masses)
+    reference = cost_of_no_release(task.utility, problem.masses)
     bound = min(max(0.0, least - TOLERANCES.hair), reference)
     proof = Optimality(
         goal.name,
-        max(0.0, reference - information(goal.joint(problem.laws, blocks))),
+        max(0.0, reference - information(goal.joint(problem.distributions, blocks))),
         bound,
         reference,
         seconds=clock.elapsed,
@@ -227,7 +234,7 @@ def _proved(task: ProfileTask, blocks: Floats, least: float) -> Solution:
     most = f"none of its kind has more than {there}"
     if problem.allows_nothing:
         return solution_of(task, blocks, proof, (NO_ROOM, most))
-    said = proof.stopped_early()
+    said = proof.early_stop_remarks()
     if not said and proof.gap >= TOLERANCES.close:
         said = (LOCAL,)
     return solution_of(task, blocks, proof, (*said, most))
@@ -238,7 +245,7 @@ def ascend(task: ProfileTask) -> Solution:
 
     Source: 004 section 5.2 with mutual information for its objective.
 
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.utility.profile_utility import ProfileUtility
     >>> graph = ProfileGraph.bernoulli(["0.5", "0.8"])
@@ -248,17 +255,20 @@ def ascend(task: ProfileTask) -> Solution:
     (0.4934, 0.6474)
     """
     problem = task.problem
-    task.clock.tell("climbing")
+    task.clock.report_stage("climbing")
     programme = ProfileProgramme(task)
-    truthful, bound, _ = programme.least_mean(1.0 - np.eye(problem.values))
+    truthful, bound, _ = programme.minimise_mean(1.0 - np.eye(problem.values))
     least = least_uncertainty(bound, problem.values)
     cells = None if task.shared else Cells.of(task, shared=False)
-    listed = mix(task, cells, problem.widened().ratio)
+    listed = mix(task, cells, problem.widen().ratio)
     if listed is not None:
         least = max(least, listed.bound)
-    if problem.allows_nothing and differing(problem):
-        return _proved(task, without_budget(task), least)
-    starts = [truthful, settled(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1)))]
+    if problem.allows_nothing and differing_parts(problem):
+        return _proved_solution(task, zero_budget_blocks(task), least)
+    starts = [
+        truthful,
+        enforce_budget(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1))),
+    ]
     if task.shared:
-        starts.append(ProfileProgramme(task).least_largest()[0])
-    return _proved(task, highest(programme, starts).blocks, least)
+        starts.append(ProfileProgramme(task).minimise_largest()[0])
+    return _proved_solution(task, best_climb(programme, starts).blocks, least)

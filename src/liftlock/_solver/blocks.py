@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.exact.weights import GRAIN
+from liftlock.exact.rounding import GRAIN
+from liftlock.exact.tolerances import TOLERANCES
 
 NO_ROOM = (
     "a budget of 0 leaves no room for rounding: joined profiles that differ release a constant; a "
@@ -58,15 +58,17 @@ def part_noise(problem: ProfileProblem, released: Floats) -> Floats:
     `released` are the distributions to be kept apart: those of the data, or of an output that
     breaks the budget.
 
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> graph = ProfileGraph.bernoulli(["0.8", "0.9", "0.5"], [("0.8", "0.9")])
-    >>> part_noise(ProfileProblem.of(graph, ProfilePrivacy("0.5")), graph.laws).round(4).tolist()
+    >>> part_noise(ProfileProblem.of(graph, ProfilePrivacy("0.5")), graph.distributions).round(
+    ...     4
+    ... ).tolist()
     [0.0977, 0.0977, 0.0]
     """
     parts = problem.context.components
     worst = np.zeros(len(parts))
-    part_of = np.empty(len(problem.laws), dtype=np.intp)
+    part_of = np.empty(len(problem.distributions), dtype=np.intp)
     for number, part in enumerate(parts):
         part_of[list(part)] = number
     if len(problem.edges):
@@ -79,13 +81,13 @@ def part_noise(problem: ProfileProblem, released: Floats) -> Floats:
     return noise
 
 
-def settled(problem: ProfileProblem, blocks: Floats) -> Floats:
+def enforce_budget(problem: ProfileProblem, blocks: Floats) -> Floats:
     """Make a channel keep the budget by drawing outputs evenly, as seldom as that is enough.
 
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> warner = ProfileProblem.of(ProfileGraph.bernoulli([0, 1]), ProfilePrivacy("ln 3"))
-    >>> settled(warner, np.eye(2)[None, :, :]).round(6).tolist()
+    >>> enforce_budget(warner, np.eye(2)[None, :, :]).round(6).tolist()
     [[[0.75, 0.25], [0.25, 0.75]]]
     """
     rows = np.clip(blocks, 0.0, None)
@@ -97,33 +99,33 @@ def settled(problem: ProfileProblem, blocks: Floats) -> Floats:
     return mixed
 
 
-def differing(problem: ProfileProblem) -> list[list[int]]:
+def differing_parts(problem: ProfileProblem) -> list[list[int]]:
     """Return the connected parts whose profiles are not all the same, as positions."""
     parts = [list(part) for part in problem.context.components]
-    return [part for part in parts if np.ptp(problem.laws[part], axis=0).any()]
+    return [part for part in parts if np.ptp(problem.distributions[part], axis=0).any()]
 
 
-def without_budget(task: ProfileTask) -> Floats:
+def zero_budget_blocks(task: ProfileTask) -> Floats:
     """Return what can be released under a budget of 0, which rounded tables keep by saying nothing.
 
     Parts whose profiles are all the same release their values, unless one matrix is for all.
 
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.utility.profile_utility import ProfileUtility
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9", "0.5"], [("0.2", "0.9")])
     >>> goal = ProfileUtility.of(graph, "hamming")
-    >>> without_budget(ProfileTask.of(graph, ProfilePrivacy(0), goal))[:, 0, 1].tolist()
+    >>> zero_budget_blocks(ProfileTask.of(graph, ProfilePrivacy(0), goal))[:, 0, 1].tolist()
     [1.0, 1.0, 0.0]
     """
     problem, goal = task.problem, task.goal
     width, losses = problem.values, goal.losses(problem.values)
     blocks = np.repeat(np.eye(width)[losses.argmin(axis=1)][None, :, :], task.blocks, axis=0)
-    every = list(range(len(problem.laws)))
-    for part in [every] if task.shared else differing(problem):
+    every = list(range(len(problem.distributions)))
+    for part in [every] if task.shared else differing_parts(problem):
         row = np.full(width, 1.0 / width)
         if goal.name not in ("minimax", "mutual-information"):
-            masses = dot(goal.weights[part], problem.laws[part])
+            masses = dot(goal.weights[part], problem.distributions[part])
             row = np.eye(width)[int((dot(masses, losses)).argmin())]
         blocks[[0] if task.shared else part] = row
     return blocks

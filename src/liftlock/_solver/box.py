@@ -17,10 +17,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import PASS
-from liftlock._solver.limits import TOLERANCES
+from liftlock._runtime.clock import PASS
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding
+from liftlock.exact.tolerances import TOLERANCES
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -62,7 +62,7 @@ class Box:
         order = np.argsort(rows, axis=1, kind="stable")
         return self.fill_in(order)
 
-    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+    def minimise(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return the least slopes . v for each row of slopes, to rounding, and its vertices."""
         vertices = self.fill(slopes)
         values: Floats = (slopes * vertices).sum(axis=1)
@@ -81,9 +81,9 @@ class Box:
         taken = np.clip(self.free - before, 0.0, widths)
         vertices = np.tile(self.low, (len(order), 1))
         np.put_along_axis(vertices, order, self.low[order] + taken, axis=1)
-        return self.exact(vertices)
+        return self.absorb_rounding(vertices)
 
-    def exact(self, vertices: Floats) -> Floats:
+    def absorb_rounding(self, vertices: Floats) -> Floats:
         """Put the rounding error of each row into an entry that is strictly inside its ends."""
         short = 1.0 - vertices.sum(axis=1)
         room = np.minimum(vertices - self.low, self.high - vertices)

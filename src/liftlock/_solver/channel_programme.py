@@ -23,34 +23,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._runtime.clock import Clock, Ending
 from liftlock._solver.blocks import (
     NO_ROOM,
-    differing,
+    differing_parts,
+    enforce_budget,
     mean_bound,
     response,
-    settled,
     shares,
     solution_of,
-    without_budget,
+    zero_budget_blocks,
 )
-from liftlock._solver.clock import Clock, Ending
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, Way, safe_bound
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import Optimality, Problem, ProfileTask, Solution, relative_gap
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Ball, Family, Intervals
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Algorithm, LinearProgramme, Optimum, Solver, safe_bound
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.shape import Linear
-from liftlock.utility.utility import Utility
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.model import Ball, Family, Intervals
+from liftlock.model.alphabet import Alphabet
+from liftlock.utility.base import Linear, Utility
 
 Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Least:
+class LeastDistortion:
     """The channel of least expected distortion, and the proof."""
 
     matrix: Floats
@@ -76,11 +76,13 @@ class Least:
         return relative_gap(self.cost, self.bound, self.reference)
 
 
-def least_distortion(problem: Problem, utility: Utility, *, clock: Clock | None = None) -> Least:
+def least_distortion(
+    problem: Problem, utility: Utility, *, clock: Clock | None = None
+) -> LeastDistortion:
     """Find the channel of least expected distortion that a notion allows.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.utility.symmetric import Guess
     >>> three = Problem.of(Prior.uniform([1, 2, 3]), LDP("ln 2"))
     >>> round(least_distortion(three, Guess()).cost, 9)  # k-ary randomised response
@@ -97,19 +99,21 @@ def reproductions_of(problem: Problem, utility: Utility) -> tuple[Floats, Alphab
     return shape.matrix(len(problem.inputs)), shape.names(problem.inputs)
 
 
-def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | None = None) -> Least:
+def least(
+    problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | None = None
+) -> LeastDistortion:
     """Find the best channel for any loss matrix, rows inputs, columns reproductions."""
     # Losses of any size are brought to about 1; a power of two rounds nothing.
     size = float(np.abs(loss).max(initial=0.0))
     unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
-    builder = Builder(problem, np.asarray(loss) / unit)
+    builder = ChannelProgramme(problem, np.asarray(loss) / unit)
     optimum, channel, prices = builder.solve(clock)
     solved = optimum.solved and bool(channel.sum(axis=1).min() > 1.0 - TOLERANCES.close)
     if not solved:
         # Out of time, or lost in rounding: the best constant answer, with what the prices prove.
         channel = np.zeros_like(channel)
         channel[:, int(np.argmin(dot(problem.masses, loss)))] = 1.0
-    matrix, used = _cleaned(channel)
+    matrix, used = _drop_unused_outputs(channel)
     points = names.coordinates
     outputs = Alphabet.of(
         [names.labels[z] for z in used], None if points is None else [points[z] for z in used]
@@ -118,7 +122,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     reference = float(dot(problem.masses, loss).min())
     bound = min(unit * optimum.bound, cost)
     stopped: Ending = "" if solved else (clock.ended if clock is not None else "") or "stuck"
-    return Least(
+    return LeastDistortion(
         matrix,
         loss[:, used],
         tuple(used),
@@ -131,7 +135,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     )
 
 
-def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:
+def _drop_unused_outputs(channel: Floats) -> tuple[Floats, list[int]]:
     """Drop outputs that are hardly used, and let every row sum to 1."""
     channel = np.clip(channel, 0.0, None)
     used = [int(z) for z in np.flatnonzero(channel.max(axis=0) > TOLERANCES.residue)]
@@ -139,7 +143,7 @@ def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:
     return kept / kept.sum(axis=1, keepdims=True), used
 
 
-class Builder:
+class ChannelProgramme:
     """The programme of one context and notion."""
 
     def __init__(self, problem: Problem, loss: Floats) -> None:
@@ -150,7 +154,7 @@ class Builder:
         self.problem = problem
         self.loss = np.asarray(loss, dtype=np.float64)
         self.inputs, self.outputs = self.loss.shape
-        self.program = LinearProgram()
+        self.program = LinearProgramme()
         self._most = 1.0
 
     def solve(self, clock: Clock | None) -> tuple[Optimum, Floats, Floats]:
@@ -186,7 +190,7 @@ class Builder:
         """Return the matrix that sums a table over outputs."""
         return self.sparse.kron(self.sparse.identity(self.inputs), np.ones((1, self.outputs)))
 
-    def weighted(self, weights: Floats) -> Any:
+    def sum_over_inputs(self, weights: Floats) -> Any:
         """Return the matrix that sums a table over inputs with weights (a row or several)."""
         return self.sparse.kron(np.atleast_2d(weights), self.sparse.identity(self.outputs))
 
@@ -206,12 +210,14 @@ class Builder:
         masses, lower = problem.masses, problem.lower
         # A posterior of 1 is the most there is.
         upper = min(problem.upper, (1.0 + rounding(1)) / float(masses.min()))
-        extra = program.variables(self._costs())
-        shares = program.variables(lower * dot(masses, self.loss))
+        extra = program.add_variables(self._costs())
+        shares = program.add_variables(lower * dot(masses, self.loss))
         each = self.sparse.identity(self.outputs)
-        program.between([(extra, self._over_outputs())], 1 - lower, 1 - lower)
-        program.between([(extra, self.weighted(masses)), (shares, (lower - 1) * each)], 0.0, 0.0)
-        program.between(
+        program.add_rows([(extra, self._over_outputs())], 1 - lower, 1 - lower)
+        program.add_rows(
+            [(extra, self.sum_over_inputs(masses)), (shares, (lower - 1) * each)], 0.0, 0.0
+        )
+        program.add_rows(
             [(extra, self._each()), (shares, (lower - upper) * self._per_output())], -np.inf, 0.0
         )
         return lambda values: (
@@ -220,11 +226,11 @@ class Builder:
 
     def _staircase(self, ratio: float) -> Any:
         program = self.program
-        extra = program.variables((ratio - 1) * self._costs())
-        least_of = program.variables(dot(self.problem.masses, self.loss))
+        extra = program.add_variables((ratio - 1) * self._costs())
+        least_of = program.add_variables(dot(self.problem.masses, self.loss))
         every = self.sparse.coo_matrix(np.ones((self.inputs, self.outputs)))
-        program.between([(extra, (ratio - 1) * self._over_outputs()), (least_of, every)], 1.0, 1.0)
-        program.between([(extra, self._each()), (least_of, -self._per_output())], -np.inf, 0.0)
+        program.add_rows([(extra, (ratio - 1) * self._over_outputs()), (least_of, every)], 1.0, 1.0)
+        program.add_rows([(extra, self._each()), (least_of, -self._per_output())], -np.inf, 0.0)
         return lambda values: (
             (ratio - 1) * self._table(values, extra) + values[least_of : least_of + self.outputs]
         )
@@ -237,25 +243,29 @@ class Builder:
         # P(x | s): what turns a channel of X into one of S.
         turned = given[keep] * problem.masses / problem.secret_masses[keep, None]
         count = len(turned)
-        table = program.variables(self._costs())
-        level = program.variables(np.zeros(self.outputs))
-        program.between([(table, self._over_outputs())], 1.0, 1.0)
-        secrets = self.weighted(turned)
+        table = program.add_variables(self._costs())
+        level = program.add_variables(np.zeros(self.outputs))
+        program.add_rows([(table, self._over_outputs())], 1.0, 1.0)
+        secrets = self.sum_over_inputs(turned)
         if problem.ratio is not None:
             low, high = 1.0, problem.ratio
         else:
             each = self.sparse.identity(self.outputs)
-            program.between([(table, self.weighted(problem.masses)), (level, -each)], 0.0, 0.0)
+            program.add_rows(
+                [(table, self.sum_over_inputs(problem.masses)), (level, -each)], 0.0, 0.0
+            )
             low, high = problem.lower, problem.upper
         if low > 0:
-            program.between([(table, secrets), (level, -low * self._per_row(count))], 0.0, np.inf)
+            program.add_rows([(table, secrets), (level, -low * self._per_row(count))], 0.0, np.inf)
         if np.isfinite(high):
-            program.between([(table, secrets), (level, -high * self._per_row(count))], -np.inf, 0.0)
+            program.add_rows(
+                [(table, secrets), (level, -high * self._per_row(count))], -np.inf, 0.0
+            )
         return lambda values: self._table(values, table)
 
     def _prior_set(self) -> Any:
-        table = self.program.variables(self._costs())
-        self.program.between([(table, self._over_outputs())], 1.0, 1.0)
+        table = self.program.add_variables(self._costs())
+        self.program.add_rows([(table, self._over_outputs())], 1.0, 1.0)
         self.limit_lifts(table)
         return lambda values: self._table(values, table)
 
@@ -264,17 +274,17 @@ class Builder:
         problem, program = self.problem, self.program
         self._most = most
         if problem.lower > 0:
-            highest = program.variables(np.zeros(self.outputs), most)
+            highest = program.add_variables(np.zeros(self.outputs), most)
             self._end(table, highest, least=False)
-            program.between(
+            program.add_rows(
                 [(table, self._each()), (highest, -problem.lower * self._per_output())],
                 0.0,
                 np.inf,
             )
         if np.isfinite(problem.upper):
-            lowest = program.variables(np.zeros(self.outputs), most)
+            lowest = program.add_variables(np.zeros(self.outputs), most)
             self._end(table, lowest, least=True)
-            program.between(
+            program.add_rows(
                 [(table, self._each()), (lowest, -problem.upper * self._per_output())],
                 -np.inf,
                 0.0,
@@ -288,27 +298,27 @@ class Builder:
         ends = (-np.inf, 0.0) if least else (0.0, np.inf)
         if isinstance(context, Family):
             priors = np.array([prior.floats() for prior in context.priors])
-            rows = [(level, self._per_row(len(priors))), (table, -self.weighted(priors))]
-            program.between(rows, *ends)
+            rows = [(level, self._per_row(len(priors))), (table, -self.sum_over_inputs(priors))]
+            program.add_rows(rows, *ends)
             return
-        shift = program.variables(np.zeros(self.outputs), self._most)
-        over = program.variables(np.zeros(self.inputs * self.outputs), self._most)
+        shift = program.add_variables(np.zeros(self.outputs), self._most)
+        over = program.add_variables(np.zeros(self.inputs * self.outputs), self._most)
         if isinstance(context, Intervals):
             pairs = list(zip(context.lower, context.upper, strict=True))
             low = np.array([float(least) for least, _ in pairs])
             wide = np.array([float(most - least) for least, most in pairs])
             left = float(1 - sum(context.lower, Fraction(0)))
             # level >= (1 - sum low) mu + sum low q + sum (high - low) r, with r >= q - mu.
-            program.between(
+            program.add_rows(
                 [
                     (level, each),
                     (shift, -left * each),
-                    (table, -self.weighted(low)),
-                    (over, -sign * self.weighted(wide)),
+                    (table, -self.sum_over_inputs(low)),
+                    (over, -sign * self.sum_over_inputs(wide)),
                 ],
                 *ends,
             )
-            program.between(
+            program.add_rows(
                 [
                     (over, self._each()),
                     (table, -sign * self._each()),
@@ -320,21 +330,21 @@ class Builder:
             return
         assert isinstance(context, Ball)
         centre, radius = context.centre.floats(), float(context.radius)
-        step = program.variables(np.zeros(self.outputs), self._most)
+        step = program.add_variables(np.zeros(self.outputs), self._most)
         # level >= c . q + radius k + sum c r, with M >= q and r >= M - q - k.
-        program.between(
+        program.add_rows(
             [
                 (level, each),
-                (table, -self.weighted(centre)),
+                (table, -self.sum_over_inputs(centre)),
                 (step, -sign * radius * each),
-                (over, -sign * self.weighted(centre)),
+                (over, -sign * self.sum_over_inputs(centre)),
             ],
             *ends,
         )
-        program.between(
+        program.add_rows(
             [(shift, sign * self._per_output()), (table, -sign * self._each())], 0.0, np.inf
         )
-        program.between(
+        program.add_rows(
             [
                 (over, self._each()),
                 (step, self._per_output()),
@@ -365,43 +375,43 @@ class ProfileProgramme:
             from scipy.sparse import coo_matrix, identity, kron
 
         self.task, self.problem = task, task.problem
-        laws, width = self.problem.laws, self.problem.values
+        distributions, width = self.problem.distributions, self.problem.values
         if task.shared:
-            self.value = np.flatnonzero(laws.max(axis=0) > 0)
+            self.value = np.flatnonzero(distributions.max(axis=0) > 0)
             self.profile = np.zeros_like(self.value)
             self._masses = np.ones(len(self.value))
-            self._counts = dot(task.goal.weights, laws)[self.value]
+            self._counts = dot(task.goal.weights, distributions)[self.value]
             self._shares = shares(self._counts)
         else:
-            self.profile, self.value = np.nonzero(laws > 0)
-            self._masses = laws[self.profile, self.value]
+            self.profile, self.value = np.nonzero(distributions > 0)
+            self._masses = distributions[self.profile, self.value]
             self._counts = task.goal.weights
             self._shares = shares(self._counts)[self.profile]
         cells = len(self._masses)
-        program = LinearProgram()
-        flows = program.variables(np.zeros((cells, width)))
+        program = LinearProgramme()
+        flows = program.add_variables(np.zeros((cells, width)))
         program.most[-1] = np.repeat(self._masses, width)
         self._outputs = program.count
         each = kron(identity(cells), np.ones((1, width)))
-        program.between([(flows, each)], self._masses, self._masses)
+        program.add_rows([(flows, each)], self._masses, self._masses)
         if not task.shared:
-            size = len(laws)
-            program.variables(np.zeros((size, width)))
+            size = len(distributions)
+            program.add_variables(np.zeros((size, width)))
             gather = coo_matrix((np.ones(cells), (self.profile, np.arange(cells))), (size, cells))
             sums = kron(gather, identity(width))
             outputs = (self._outputs, -identity(size * width))
-            program.between([(flows, sums), outputs], 0.0, 0.0)
-        self._largest = program.variables(np.zeros(1))
+            program.add_rows([(flows, sums), outputs], 0.0, 0.0)
+        self._largest = program.add_variables(np.zeros(1))
         self._solver = Solver(program, clock=task.clock)
         fixed = self._solver.matrix
         self._rows: list[Callable[[float], Any]] = [lambda _: fixed]
         """All rows so far, as they are for an E."""
         self._known = np.zeros((2 * len(self.problem.edges), width), dtype=bool)
-        self._ask(laws)
-        self._way: Way = "ipm" if cells * width > LIMITS.simplex_flows else "simplex"
+        self._add_violated_edges(distributions)
+        self._way: Algorithm = "ipm" if cells * width > LIMITS.simplex_flows else "simplex"
         self.rounds = 0
 
-    def least(self, costs: Floats) -> tuple[Floats, float, bool]:
+    def minimise(self, costs: Floats) -> tuple[Floats, float, bool]:
         """Return the blocks of the least sum of costs (cells, outputs) times variables.
 
         Cells are the pairs of `profile` and `value`. With it come a lower bound of that sum, and
@@ -410,17 +420,17 @@ class ProfileProgramme:
         scale = max(float(np.abs(costs).max()), np.finfo(float).tiny)
         # Costs of either sign: shifting a row of costs shifts the sum by a constant.
         shift = np.minimum((costs / scale).min(axis=1), 0.0)
-        self._solver.price((costs / scale - shift[:, None]).ravel())
+        self._solver.set_costs((costs / scale - shift[:, None]).ravel())
         found = self._solve()
         bound = (self._bound(found) + float(dot(shift, self._masses))) * scale
         return self._blocks(found), bound, found.solved
 
-    def least_mean(self, losses: Floats) -> tuple[Floats, float, bool]:
-        """Return the blocks of the least mean loss of value and output, as `least` does."""
-        blocks, bound, solved = self.least(self._shares[:, None] * losses[self.value])
+    def minimise_mean(self, losses: Floats) -> tuple[Floats, float, bool]:
+        """Return the blocks of the least mean loss of value and output, as `minimise` does."""
+        blocks, bound, solved = self.minimise(self._shares[:, None] * losses[self.value])
         return blocks, mean_bound(bound, self._counts, float(losses.max())), solved
 
-    def least_largest(self) -> tuple[Floats, float, bool]:
+    def minimise_largest(self) -> tuple[Floats, float, bool]:
         """Return the least often wrong of the blocks with the least largest entry off a diagonal.
 
         The bound is that of the entry. Afterwards entries stay below it.
@@ -428,16 +438,16 @@ class ProfileProgramme:
         self._limit_entries()
         cost = np.zeros(len(self._solver.cost))
         cost[self._largest] = 1.0
-        self._solver.price(cost)
+        self._solver.set_costs(cost)
         found = self._solve()
         bound = self._bound(found)
         if found.solved and len(found.values):
             most = np.ones(len(cost))
             most[self._largest] = min(float(found.values[self._largest]) + TOLERANCES.solver, 1.0)
-            self._solver.keep(np.zeros(len(cost)), most)
+            self._solver.set_bounds(np.zeros(len(cost)), most)
             cost[self._largest] = 0.0
-            self._solver.price(cost)
-            blocks, _, solved = self.least_mean(1.0 - np.eye(self.problem.values))
+            self._solver.set_costs(cost)
+            blocks, _, solved = self.minimise_mean(1.0 - np.eye(self.problem.values))
             if solved:
                 return blocks, bound, True
         return self._blocks(found), bound, found.solved
@@ -453,11 +463,11 @@ class ProfileProgramme:
         columns = np.append(cell * width + output, np.full(count, self._largest))
         values = np.append(np.ones(count), -self._masses[cell])
         rows = coo_matrix((values, (places, columns)), (count, len(self._solver.cost)))
-        self._demand(lambda _: rows)
+        self._add_edge_rows(lambda _: rows)
 
-    def _demand(self, rows: Callable[[float], Any]) -> None:
+    def _add_edge_rows(self, rows: Callable[[float], Any]) -> None:
         self._rows.append(rows)
-        self._solver.demand(rows(self.problem.ratio), -np.inf, 0.0)
+        self._solver.add_rows(rows(self.problem.ratio), -np.inf, 0.0)
 
     def _solve(self) -> Optimum:
         while True:
@@ -467,29 +477,29 @@ class ProfileProgramme:
             if not len(found.values):
                 # To a budget of 0 rounding may look like a contradiction: then nothing is known.
                 return replace(found, solved=False)
-            if not found.solved or not self._ask(self._released(found)):
+            if not found.solved or not self._add_violated_edges(self._released(found)):
                 return found
 
     def _released(self, found: Optimum) -> Floats:
         if self.task.shared:
-            shared: Floats = dot(self.problem.laws[:, self.value], self._entries(found))
+            shared: Floats = dot(self.problem.distributions[:, self.value], self._entries(found))
             return shared
-        return found.values[self._outputs : self._largest].reshape(self.problem.laws.shape)
+        return found.values[self._outputs : self._largest].reshape(self.problem.distributions.shape)
 
     def _entries(self, found: Optimum) -> Floats:
         values = found.values[: self._outputs]
         return np.clip(values, 0.0, None).reshape(-1, self.problem.values)
 
-    def _ask(self, released: Floats) -> bool:
+    def _add_violated_edges(self, released: Floats) -> bool:
         """Give the solver the edges that an output breaks; tell whether there were any."""
-        more, less = self.problem.ways
+        more, less = self.problem.directed_edges
         over = released[more] / self.problem.ratio - released[less]
         way, output = np.nonzero((over > TOLERANCES.zero) & ~self._known)
         if not len(way):
             return False
         self._known[way, output] = True
         more, less = more[way], less[way]
-        self._demand(lambda ratio: self._edges(more, less, output, ratio))
+        self._add_edge_rows(lambda ratio: self._edges(more, less, output, ratio))
         return True
 
     def _edges(self, more: Places, less: Places, output: Places, ratio: float) -> Any:
@@ -499,8 +509,8 @@ class ProfileProgramme:
 
         width, count = self.problem.values, len(output)
         if self.task.shared:
-            laws = self.problem.laws[:, self.value]
-            values = laws[more] / ratio - laws[less]
+            distributions = self.problem.distributions[:, self.value]
+            values = distributions[more] / ratio - distributions[less]
             columns = np.arange(len(self.value)) * width + output[:, None]
             places = np.repeat(np.arange(count), len(self.value))
         else:
@@ -517,7 +527,7 @@ class ProfileProgramme:
 
         if not len(found.values):
             return 0.0
-        wide, solver = self.problem.widened().ratio, self._solver
+        wide, solver = self.problem.widen().ratio, self._solver
         matrix = vstack([rows(wide) for rows in self._rows]).tocsc()
         return safe_bound(
             solver.cost,
@@ -544,7 +554,7 @@ class ProfileProgramme:
         blocks = np.repeat(released[:, None, :], width, axis=1)
         some = entries.sum(axis=1) > 0
         blocks[self.profile[some], self.value[some]] = entries[some]
-        return settled(self.problem, blocks)
+        return enforce_budget(self.problem, blocks)
 
 
 def solve_profiles(task: ProfileTask) -> Solution:
@@ -552,7 +562,7 @@ def solve_profiles(task: ProfileTask) -> Solution:
 
     Source: 004 eq. (6), also with A^1 = ... = A^k, and with the mean loss for its objective.
 
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.utility.profile_utility import ProfileUtility
     >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
@@ -562,32 +572,36 @@ def solve_profiles(task: ProfileTask) -> Solution:
     (0.010653, 0.010653)
     """
     problem, goal, clock = task.problem, task.goal, task.clock
-    clock.tell("one matrix" if task.shared else "flows")
+    clock.report_stage("one matrix" if task.shared else "flows")
     programme = ProfileProgramme(task)
     losses = goal.losses(problem.values)
     if goal.name == "minimax":
-        blocks, bound, solved = programme.least_largest()
+        blocks, bound, solved = programme.minimise_largest()
     else:
-        blocks, bound, solved = programme.least_mean(losses)
+        blocks, bound, solved = programme.minimise_mean(losses)
     # A search that was stopped, or a budget too small for rounding, can be beaten by these.
-    silent = without_budget(task)
-    simple = settled(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1)))
-    nothing = problem.allows_nothing and bool(differing(problem))
+    silent = zero_budget_blocks(task)
+    simple = enforce_budget(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1)))
+    nothing = problem.allows_nothing and bool(differing_parts(problem))
     candidates = [silent] if nothing else [blocks, simple, silent]
-    least = min(goal.value(problem.laws, each) for each in candidates)
+    least = min(goal.value(problem.distributions, each) for each in candidates)
     # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
     near = [
-        each for each in candidates if goal.value(problem.laws, each) <= least + TOLERANCES.visible
+        each
+        for each in candidates
+        if goal.value(problem.distributions, each) <= least + TOLERANCES.visible
     ]
-    blocks = min(near, key=lambda each: float((goal.joint(problem.laws, each) * losses).sum()))
+    blocks = min(
+        near, key=lambda each: float((goal.joint(problem.distributions, each) * losses).sum())
+    )
     proof = Optimality(
         goal.name,
-        goal.value(problem.laws, blocks),
+        goal.value(problem.distributions, blocks),
         max(bound, 0.0),
-        goal.of_nothing(problem.laws),
+        goal.value_of_no_release(problem.distributions),
         rounds=programme.rounds,
         seconds=clock.elapsed,
         stopped="" if solved else clock.ended or "stuck",
     )
-    remarks = (NO_ROOM,) if nothing else proof.stopped_early()
+    remarks = (NO_ROOM,) if nothing else proof.early_stop_remarks()
     return solution_of(task, blocks, proof, remarks)

@@ -24,14 +24,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import Clock, Ending, SearchStep
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.linear_programme import Highs
+from liftlock._runtime.clock import Clock, Ending, SearchStep
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import relative_gap
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Highs
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility.base import Utility, cost_error, cost_of_no_noise, cost_of_no_release
 
 _WIDTH = 0.3
 """Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
@@ -42,7 +43,7 @@ _LITTLE = 0.1
 
 
 @dataclass(frozen=True)
-class Priced:
+class PricingResult:
     """What a proof found: a lower bound of min (c(v) - y . v), and vertices met on the way."""
 
     bound: float
@@ -57,7 +58,7 @@ class Oracle(Protocol):
     in the polytope to 1e-11 and should be vertices (the solver costs them itself).
 
     An oracle may have two attributes more: `known_bound`, a lower bound of the optimum that it
-    knows without any search, and `wild_prices`, true if the first prices must be boxed.
+    knows without any search, and `stabilise`, true if the first prices must be boxed.
     """
 
     def start(self) -> Floats:
@@ -71,7 +72,7 @@ class Oracle(Protocol):
         """
         ...
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Return a safe lower bound of min (c(v) - duals . v); may stop as soon as it is >= goal.
 
         Stops when the clock has run out, with the bound proved so far, and may stop early when it
@@ -113,7 +114,7 @@ class Decomposition:
         return rows
 
 
-def generate(
+def generate_columns(
     masses: Floats,
     utility: Utility,
     oracle: Oracle,
@@ -137,7 +138,7 @@ def generate(
         search.run()
     except KeyboardInterrupt:
         search.stopped = "interrupt"
-    if search.filled:
+    if search.fill_mass:
         search.master.box(None)
         search.solve()
     return search.solution()
@@ -148,10 +149,10 @@ class _Search:
         self, masses: Floats, utility: Utility, oracle: Oracle, clock: Clock, floor: float
     ) -> None:
         self.masses, self.utility, self.oracle, self.clock = masses, utility, oracle, clock
-        self.reference = cost_of_nothing(utility, masses)
+        self.reference = cost_of_no_release(utility, masses)
         # Nothing tells more than X itself.
-        self.bound = cost_of_truth(utility, masses)
-        self.bound -= float(doubt(utility, self.bound, len(masses), len(masses)))
+        self.bound = cost_of_no_noise(utility, masses)
+        self.bound -= float(cost_error(utility, self.bound, len(masses), len(masses)))
         # Some oracles know more without any search.
         self.bound = max(self.bound, float(getattr(oracle, "known_bound", -np.inf)))
         # The master's tolerances are absolute, so it is given costs of about 1; a power of two
@@ -162,7 +163,7 @@ class _Search:
         self.seen = 1
         self.rounds = 0
         self.stopped: Ending = ""
-        self.filled = False
+        self.fill_mass = False
         self.little = _LITTLE
         self.incumbent = (masses[None, :].copy(), np.ones(1), self.reference)
 
@@ -175,7 +176,7 @@ class _Search:
             return
         self.accept(self.oracle.start(), None)
         # The first columns say little about most inputs, and prices would be anything there.
-        width = _WIDTH * self.reference if getattr(self.oracle, "wild_prices", False) else 0.0
+        width = _WIDTH * self.reference if getattr(self.oracle, "stabilise", False) else 0.0
         if width:
             self.master.box(np.zeros(len(self.masses)), width / self.unit)
         while True:
@@ -189,15 +190,15 @@ class _Search:
             if not self.clock.searching:
                 # What is left of the work is for a proof, which any prices allow.
                 self.stopped = self.clock.ended or "work"
-                self.tell("proving")
+                self.report_stage("proving")
                 columns = self.prove(mixture)
                 if self.clock.left <= 0 or not self.accept(columns, mixture.duals):
                     return
                 continue
-            self.tell("searching")
+            self.report_stage("searching")
             active = self.master.columns(mixture.weights > 0)
             found = self.oracle.search(mixture.duals, active, self.clock)
-            if self.late(found, mixture):
+            if self.is_stalling(found, mixture):
                 self.prove(mixture)
                 if self.gap <= self.clock.gap:
                     return
@@ -210,7 +211,7 @@ class _Search:
                 centre = np.zeros(len(self.masses)) if within else None
                 self.master.box(centre, width / self.unit)
                 continue
-            self.tell("proving")
+            self.report_stage("proving")
             columns = self.prove(mixture)
             if self.gap <= self.clock.gap:
                 return
@@ -218,7 +219,7 @@ class _Search:
                 self.stopped = self.clock.ended if self.clock.left <= 0 else "stuck"
                 return
 
-    def late(self, found: Floats, mixture: Mixture) -> bool:
+    def is_stalling(self, found: Floats, mixture: MasterSolution) -> bool:
         """Whether a long search gains so little that a proof may end it.
 
         Each further try has to wait until a tenth of that is left to be gained.
@@ -231,7 +232,7 @@ class _Search:
         self.little /= 10.0
         return True
 
-    def prove(self, mixture: Mixture) -> Floats:
+    def prove(self, mixture: MasterSolution) -> Floats:
         """Raise the bound by a proof at the prices of a mixture; return columns met on the way."""
         # Half of the allowed gap is left to the master's own rounding.
         goal = -0.5 * self.clock.gap * self.reference
@@ -242,14 +243,14 @@ class _Search:
         self.bound = max(self.bound, proved)
         return priced.columns
 
-    def solve(self) -> Mixture | None:
+    def solve(self) -> MasterSolution | None:
         self.rounds += 1
         found = self.master.solve(self.clock)
         if found is None:
             return None
         mixture = replace(found, cost=self.unit * found.cost, duals=self.unit * found.duals)
-        self.filled = mixture.slack > TOLERANCES.visible
-        if self.filled:  # not yet a decomposition of the prior
+        self.fill_mass = mixture.slack > TOLERANCES.visible
+        if self.fill_mass:  # not yet a decomposition of the prior
             return mixture
         if mixture.cost < self.incumbent[2]:
             used = mixture.weights > 0
@@ -270,7 +271,7 @@ class _Search:
             columns, costs = columns[order], costs[order]
         return self.master.add(columns, costs / self.unit)
 
-    def tell(self, stage: str) -> None:
+    def report_stage(self, stage: str) -> None:
         if self.clock.watch is not None:
             self.clock.watch(
                 SearchStep(
@@ -284,7 +285,7 @@ class _Search:
             )
 
     def solution(self) -> Decomposition:
-        columns, weights = refined(self.incumbent[0], self.incumbent[1], self.masses)
+        columns, weights = refine_weights(self.incumbent[0], self.incumbent[1], self.masses)
         weights = weights / weights.sum()
         cost = float(dot(weights, self.utility.costs(columns)))
         return Decomposition(
@@ -304,7 +305,7 @@ class _Search:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MasterSolution:
     """A solution of the master problem, with the prices of its rows."""
 
     cost: float
@@ -393,7 +394,7 @@ class Master:
         return count
 
     def box(self, centre: Floats | None, width: float = 0.0) -> None:
-        """Keep the prices within `width` of a centre, both as `Mixture.duals`; None frees them."""
+        """Keep prices within `width` of a centre, as `MasterSolution.duals`; None frees them."""
         n = len(self.masses)
         if centre is None:
             if self._boxed:
@@ -407,7 +408,7 @@ class Master:
         reach = width * (1.0 - self.floor) * self.masses
         ends[0::2] = middle + reach
         ends[1::2] = -(middle - reach)
-        self._highs.price(ends)
+        self._highs.set_costs(ends)
         if not self._boxed:
             self._highs.model.changeColsBounds(
                 2 * n, self._slacks, np.zeros(2 * n), np.full(2 * n, np.inf)
@@ -415,7 +416,7 @@ class Master:
             self._highs.model.changeRowBounds(n, 1.0, 1.0)
         self._boxed = True
 
-    def solve(self, clock: Clock | None = None) -> Mixture | None:
+    def solve(self, clock: Clock | None = None) -> MasterSolution | None:
         """Solve from the last basis; None if the solver found no mixture.
 
         At a limit it is the best mixture so far, with prices that are good for proofs alone.
@@ -429,7 +430,9 @@ class Master:
         weights = values[slacks:]
         weights[weights < TOLERANCES.zero] = 0.0
         filled = float(np.abs(values[:slacks]).sum()) if self._boxed else 0.0
-        return Mixture(found.cost, self._duals(np.array(row_prices)) + sum_price, weights, filled)
+        return MasterSolution(
+            found.cost, self._duals(np.array(row_prices)) + sum_price, weights, filled
+        )
 
     def _duals(self, prices: Floats) -> Floats:
         """Turn the prices of scaled rows into y; a constant shift pays for the floor."""
@@ -452,7 +455,7 @@ def _key(places: npt.NDArray[np.int32], sizes: Floats) -> bytes:
     return key
 
 
-def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:
+def refine_weights(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """Drop unused columns and polish the weights, so that their mean is the prior to rounding."""
     keep = weights > TOLERANCES.zero
     used, beta = columns[keep], weights[keep]

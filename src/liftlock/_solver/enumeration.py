@@ -16,15 +16,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import Priced
+from liftlock._runtime.clock import Clock
+from liftlock._solver.column_generation import PricingResult
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import Problem
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.utility import Utility, doubt
+from liftlock.utility.base import Utility, cost_error
 
 Rationals: TypeAlias = npt.NDArray[np.object_]
 Marks: TypeAlias = npt.NDArray[np.bool_]
@@ -44,8 +44,8 @@ def half_spaces(problem: Problem) -> Rationals:
     if problem.ratio is not None:
         first, second = np.divmod(np.arange(len(lifts) ** 2), len(lifts))
         pairs = first != second
-        return compare(lifts, first[pairs], second[pairs], problem.ratio)
-    exact = _exactly(lifts)
+        return comparison_rows(lifts, first[pairs], second[pairs], problem.ratio)
+    exact = _to_fractions(lifts)
     rows = []
     if np.isfinite(problem.upper):
         rows.append(exact - Fraction(problem.upper))
@@ -54,14 +54,14 @@ def half_spaces(problem: Problem) -> Rationals:
     return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
 
 
-def compare(lifts: Floats, more: Places, less: Places, ratio: float) -> Rationals:
+def comparison_rows(lifts: Floats, more: Places, less: Places, ratio: float) -> Rationals:
     """Return the rows that let no secret make an output `ratio` times likelier than another."""
-    exact = _exactly(lifts)
+    exact = _to_fractions(lifts)
     rows: Rationals = exact[more] - Fraction(ratio) * exact[less]
     return rows
 
 
-def _exactly(numbers: Floats) -> Rationals:
+def _to_fractions(numbers: Floats) -> Rationals:
     """Return floats as the fractions that they are."""
     found = np.empty(numbers.shape, dtype=object)
     for place, number in np.ndenumerate(numbers):
@@ -85,7 +85,7 @@ def enumerate_vertices(
     active = np.zeros((symbols, symbols + len(cuts)), dtype=bool)
     active[:, :symbols] = ~np.eye(symbols, dtype=bool)
     for place, cut in enumerate(cuts):
-        values = (points * _whole(cut)).sum(axis=1)
+        values = (points * _to_integers(cut)).sum(axis=1)
         outside = (values > 0).astype(bool)
         active[(values == 0).astype(bool), symbols + place] = True
         if not outside.any():
@@ -115,7 +115,7 @@ def enumerate_vertices(
     return normal
 
 
-def _whole(cut: Floats | Rationals) -> Rationals:
+def _to_integers(cut: Floats | Rationals) -> Rationals:
     """Return the smallest whole numbers in the proportions of a row."""
     row = [Fraction(entry) for entry in cut.tolist()]
     scale = math.lcm(*(entry.denominator for entry in row))
@@ -152,13 +152,13 @@ def _edges(
     return np.concatenate(first), np.concatenate(second)
 
 
-class ListedOracle:
+class EnumeratedOracle:
     """An oracle that knows every vertex, to rounding: for polytopes small enough to enumerate."""
 
     def __init__(self, vertices: Floats, utility: Utility) -> None:
         self.vertices = vertices
         self.costs = utility.costs(vertices)
-        self._doubt = doubt(utility, self.costs, vertices.shape[1])
+        self._doubt = cost_error(utility, self.costs, vertices.shape[1])
 
     def start(self) -> Floats:
         """Return the vertex that is largest at each symbol."""
@@ -168,18 +168,18 @@ class ListedOracle:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
         clock.spend(4 * self.vertices.size)
-        order = np.argsort(self._reduced(duals), kind="stable")[: LIMITS.columns]
+        order = np.argsort(self._reduced_costs(duals), kind="stable")[: LIMITS.columns]
         best: Floats = self.vertices[order]
         return best
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:  # noqa: ARG002
         """Return the least reduced cost, less what rounding may have added to it."""
-        reduced = self._reduced(duals)
+        reduced = self._reduced_costs(duals)
         size = dot(self.vertices, np.abs(duals))
         safe = reduced - self._doubt - rounding(len(duals)) * size
         best = self.vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]]
-        return Priced(float(safe.min()), best)
+        return PricingResult(float(safe.min()), best)
 
-    def _reduced(self, duals: Floats) -> Floats:
+    def _reduced_costs(self, duals: Floats) -> Floats:
         reduced: Floats = self.costs - dot(self.vertices, duals)
         return reduced

@@ -26,10 +26,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.limits import TOLERANCES
-from liftlock.exact.elimination import BLOCK, Factors
+from liftlock.exact.elimination import BLOCK, LUFactors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.tolerances import TOLERANCES
 
 _INSIDE = 0.995
 """How much of the way to the nearest limit a step goes, and how near to it the start may be."""
@@ -124,10 +124,10 @@ class Band:
         return repeated
 
 
-class Cover:
+class InteriorPointMethod:
     """Shares s(x, k) of every input, improved step by step. Costs have one row for each output.
 
-    >>> cover = Cover(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]]), 0.75)
+    >>> cover = InteriorPointMethod(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]]), 0.75)
     >>> while cover.slack > 1e-12 and cover.step():
     ...     pass
     >>> cover.shares.round(6).tolist(), round(cover.cost, 9), round(cover.bound, 9)
@@ -197,12 +197,12 @@ class Cover:
 
     def step(self) -> bool:
         """Go direction the optimum; False when rounding allows no more."""
-        system = _System(self.band, self.crowd, *self._state)
+        system = _NewtonSystem(self.band, self.crowd, *self._state)
         mean = system.mean
         predicted = system.direction(0.0)
         primal, dual = system.step_lengths(predicted)
         # How far the straight way leads says how much to keep away from the limits.
-        share = (system.after(predicted, primal, dual) / mean) ** 3
+        share = (system.mean_after(predicted, primal, dual) / mean) ** 3
         moved = system.direction(share * mean, predicted)
         primal, dual = (_INSIDE * step for step in system.step_lengths(moved))
         lengths = (primal, primal, dual, dual, dual, dual)
@@ -218,7 +218,7 @@ class Cover:
         return True
 
 
-class _System:
+class _NewtonSystem:
     """The equations of one Newton step."""
 
     def __init__(
@@ -255,7 +255,7 @@ class _System:
         matrix *= self.scale
         matrix *= self.scale[:, None]
         width = 2 * band.reach + 1
-        self._factors = Factors.of(matrix, width if 3 * width < len(matrix) else None)
+        self._factors = LUFactors.of(matrix, width if 3 * width < len(matrix) else None)
 
     def _products(self) -> Floats:
         """Return -sum_x (P / rows) times the products of two columns of inverse and coupling."""
@@ -317,7 +317,7 @@ class _System:
         first, second = (1.0 if fall > -1.0 else -1.0 / fall for fall in falls)
         return first, second
 
-    def after(self, change: tuple[Floats, ...], primal: float, dual: float) -> float:
+    def mean_after(self, change: tuple[Floats, ...], primal: float, dual: float) -> float:
         """Return the mean product after a change."""
         shares, caps, z_upper, z_lower, *_ = change
         low = (self.shares + primal * shares) * (self.z_lower + dual * z_lower)

@@ -5,9 +5,9 @@ The cost of a posterior is its least mean loss over places a on the line,
     c(v) = min over a of sum_x v_x d(x, a),
 
 the variance for squared and the mean distance from the median for absolute loss. For given places
-the best channel is one problem of `Cover`. Its prices give a curve over all places that proves how
-much is left to gain, and the dips of the curve are the places to add. With very many symbols
-neighbours are joined first: what is found there starts the search on all of them.
+the best channel is one problem of `InteriorPointMethod`. Its prices give a curve over all places
+that proves how much is left to gain, and the dips of the curve are the places to add. With very
+many symbols neighbours are joined first: what is found there starts the search on all of them.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._runtime.clock import MOMENT, SEARCHING, Clock, Ending, SearchStep
 from liftlock._solver.box import Box
-from liftlock._solver.clock import MOMENT, SEARCHING, Clock, Ending, SearchStep
 from liftlock._solver.column_generation import Decomposition
-from liftlock._solver.interior_point import Band, Cover
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
+from liftlock._solver.interior_point import Band, InteriorPointMethod
+from liftlock._solver.limits import LIMITS
+from liftlock._solver.numeric_losses import AbsoluteLoss, LineLoss, SquaredLoss, window_posteriors
 from liftlock._solver.pricing import Curve
 from liftlock._solver.problem import Problem
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility.base import Utility, Variance, cost_error
 from liftlock.utility.mean import points_of
-from liftlock.utility.shape import Variance
-from liftlock.utility.utility import Utility, doubt
 
 _EACH = 3.0
 """Places to begin with, for each least output mass that fits into the population."""
@@ -72,7 +72,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decompositio
     low, high = float(points.min()), float(points.max())
     # Numbers of any size are brought to a range of 1, or linear equations lose their digits.
     scaled = (points[order] - (low + high) / 2.0) / (high - low if high > low else 1.0)
-    search = Search(
+    search = PlacementSearch(
         problem.masses[order],
         scaled,
         (problem.lower, problem.upper),
@@ -85,7 +85,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decompositio
         with threadpool_limits(limits=1, user_api="blas"):
             search.solve()
     except KeyboardInterrupt:
-        search.interrupted()
+        search.keep_best_on_interrupt()
     columns, weights, cost = search.merge_outputs()
     back = np.empty_like(columns)
     back[:, order] = columns
@@ -95,7 +95,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decompositio
         best = np.empty_like(search.best[0])
         best[:, order] = search.best[0]
         least = float(dot(search.best[1], utility.costs(best)))
-        bound = least - float(doubt(utility, least, len(order), len(order)))
+        bound = least - float(cost_error(utility, least, len(order), len(order)))
     return Decomposition(
         back,
         weights,
@@ -109,7 +109,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decompositio
     )
 
 
-class Search:
+class PlacementSearch:
     """The search on one line of numbers, which ascend and have a range of about 1."""
 
     def __init__(
@@ -126,19 +126,19 @@ class Search:
         self.limits = limits
         self.lower = limits[0]
         box = Box(masses, *limits)
-        self.loss: LineLoss = Squared(box, points) if squared else Absolute(box, points)
+        self.loss: LineLoss = SquaredLoss(box, points) if squared else AbsoluteLoss(box, points)
         # A posterior of 1 is the most there is.
         upper = min(limits[1], 1.0 / float(masses.min()))
         self.crowd = (1.0 - self.lower) / (upper - self.lower)
-        self.reference = max(float(self.loss.read(masses[None, :])[1][0]), 0.0)
+        self.reference = max(float(self.loss.best_places(masses[None, :])[1][0]), 0.0)
         self.bound, self.rounds, self.seen = 0.0, 0, 1
         self.reach = _BANDWIDTH
         self.fine, self.gain = clock.gap, 1.0
         self.stopped: Ending = ""
         self.prices: Floats | None = None
         self.best = (masses[None, :].copy(), np.ones(1), self.reference)
-        self._cover: Cover | None = None
-        self._coarse: tuple[Search, npt.NDArray[np.intp]] | None = None
+        self._cover: InteriorPointMethod | None = None
+        self._coarse: tuple[PlacementSearch, npt.NDArray[np.intp]] | None = None
         self.simplex = False
         """Whether the posteriors are a simplex, so that the decomposition is known to be best."""
         self._told = -np.inf
@@ -153,20 +153,20 @@ class Search:
         if self.reference <= 0:
             return
         if self.crowd <= float(self.masses.min()) * (1.0 + TOLERANCES.hair):
-            self._truth()
+            self._offer_truth()
             return
         count = int(min(max(LIMITS.places, _EACH / self.crowd), len(self.masses) + LIMITS.places))
-        crowds = windows(self.loss.box, count)
-        places, costs = self.loss.read(crowds)
+        crowds = window_posteriors(self.loss.box, count)
+        places, costs = self.loss.best_places(crowds)
         # A small budget gains little: what counts as near must be little of that.
         gain = max(self.reference - float(costs.mean()), float(places.var()), 0.0)
         self.gain = gain / self.reference
         self.fine = min(self.clock.gap, TOLERANCES.share * self.gain)
         if len(self.masses) > LIMITS.many_numbers:
-            places = np.concatenate([places, self._joined()])
-        self._run(self._apart(places))
+            places = np.concatenate([places, self._solve_coarse()])
+        self._run(self._drop_near_duplicates(places))
 
-    def _truth(self) -> None:
+    def _offer_truth(self) -> None:
         """Tell the truth as often as the lower limit allows, where one symbol is a crowd.
 
         The posteriors are a simplex then, so there is one decomposition into extreme ones, and it
@@ -174,28 +174,30 @@ class Search:
         """
         columns = np.tile(self.lower * self.masses, (len(self.masses), 1))
         columns[np.diag_indices(len(self.masses))] += 1.0 - self.lower
-        cost = float(dot(self.masses, self.loss.read(columns)[1]))
+        cost = float(dot(self.masses, self.loss.best_places(columns)[1]))
         self.best = (columns, self.masses.copy(), cost)
         self.bound, self.simplex = cost, True
 
-    def _joined(self) -> Floats:
+    def _solve_coarse(self) -> Floats:
         """Solve with neighbours joined; return the places found."""
         middle = np.cumsum(self.masses) - self.masses / 2.0
         _, group = np.unique((middle * _COARSE).astype(np.intp), return_inverse=True)
         masses = np.bincount(group, self.masses).astype(np.float64)
         means = np.bincount(group, self.masses * self.loss.points) / masses
         clock = self.clock.part(1.0 - SEARCHING, gap=max(self.clock.gap, 1e-5))
-        clock.watch = None if self.clock.watch is None else lambda _: self._tell()
-        coarse = Search(masses, means, self.limits, clock, squared=self.squared, unit=self.unit)
+        clock.watch = None if self.clock.watch is None else lambda _: self._report_progress()
+        coarse = PlacementSearch(
+            masses, means, self.limits, clock, squared=self.squared, unit=self.unit
+        )
         self._coarse = coarse, group
         coarse.solve()
         self.clock.spend(clock.work)
         self._adopt_coarse()
         if coarse.prices is not None:
             self._prove(np.interp(self.loss.points, means, coarse.prices))
-        self._tell(now=True)
+        self._report_progress(now=True)
         columns, weights, _ = coarse.best
-        places = coarse.loss.read(columns)[0]
+        places = coarse.loss.best_places(columns)[0]
         return self.loss.snap(places[weights > _UNUSED * self.crowd])
 
     def _adopt_coarse(self) -> None:
@@ -215,7 +217,7 @@ class Search:
             self.rounds += 1
             prices, outputs = self._solve(places)
             curve = self._prove(prices)
-            self._tell(now=True)
+            self._report_progress(now=True)
             late = not self._searching
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
@@ -224,8 +226,8 @@ class Search:
                 self.stopped = self.clock.ended or ("work" if late else "stuck")
             below = -TOLERANCES.share * self.fine * self.reference
             # Dips are never dropped: without the old ones the prices would go in circles.
-            found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
-            places = self._apart(np.concatenate([base, outputs, found]))
+            found = np.concatenate([found, self.loss.find_dips(curve, prices, places, below)])
+            places = self._drop_near_duplicates(np.concatenate([base, outputs, found]))
 
     @property
     def _searching(self) -> bool:
@@ -245,16 +247,16 @@ class Search:
             if not cover.step():
                 break
             self.clock.spend(cover.operations)
-            self._tell()
+            self._report_progress()
         self.seen += len(places)
         self._cover = None
         joint = self._channel(cover).T * self.masses[:, None]
         self._offer(joint)
-        outputs = self._gathered(joint)
+        outputs = self._gather_places(joint)
         worth = cover.prices
         return (worth - self.lower * dot(worth, self.masses)) / (1.0 - self.lower), outputs
 
-    def _start(self, places: Floats, costs: Floats) -> Cover:
+    def _start(self, places: Floats, costs: Floats) -> InteriorPointMethod:
         """Let outputs speak of their neighbourhood, as wide as it has to be."""
         # A symbol that is heavier than a crowd is as far across as a crowd.
         widths = np.minimum(self.masses, self.crowd)
@@ -270,37 +272,37 @@ class Search:
             last = np.searchsorted(ends, begin + reach * (1.0 - TOLERANCES.hair), side="left") + 1
             last = np.minimum(last, len(ends))
             band = Band(self.masses, np.minimum(first, len(ends) - 1), last)
-            cover = Cover(self.masses, costs, self.crowd, band=band, sizes=sizes)
+            cover = InteriorPointMethod(self.masses, costs, self.crowd, band=band, sizes=sizes)
             if cover.feasible:
                 return cover
             reach *= 2.0
-        return Cover(self.masses, costs, self.crowd)
+        return InteriorPointMethod(self.masses, costs, self.crowd)
 
-    def _channel(self, cover: Cover) -> Floats:
+    def _channel(self, cover: InteriorPointMethod) -> Floats:
         shares = cover.shares
         constant = self.lower * dot(shares, self.masses)
         channel: Floats = constant[:, None] + (1.0 - self.lower) * shares
         return channel
 
-    def _gathered(self, joint: Floats) -> Floats:
+    def _gather_places(self, joint: Floats) -> Floats:
         """Return the places of outputs in use, those that are nearly the same taken together."""
         weights = joint.sum(axis=0)
         joint = joint[:, weights > _UNUSED * self.crowd]
         if not joint.size:
             return self.loss.points[:0]
-        places = self.loss.read((joint / joint.sum(axis=0)).T)[0]
+        places = self.loss.best_places((joint / joint.sum(axis=0)).T)[0]
         order = np.argsort(places, kind="stable")
         near = 8.0 * self._near if self.squared else 0.0
         starts = np.flatnonzero(np.concatenate([[True], np.diff(places[order]) > near]))
         together = np.add.reduceat(joint[:, order], starts, axis=1)
-        return self.loss.read((together / together.sum(axis=0)).T)[0]
+        return self.loss.best_places((together / together.sum(axis=0)).T)[0]
 
     @property
     def _near(self) -> float:
         """How near squared losses cannot tell places apart, at the gap that is asked for."""
         return 0.5 * float(np.sqrt(0.4 * self.fine * self.reference))
 
-    def _apart(self, places: Floats) -> Floats:
+    def _drop_near_duplicates(self, places: Floats) -> Floats:
         """Drop places that are (nearly) the same."""
         ordered = np.unique(places)
         if not self.squared:
@@ -317,7 +319,7 @@ class Search:
         weights = joint.sum(axis=0)
         joint, weights = joint[:, weights > 0], weights[weights > 0]
         columns = (joint / weights).T
-        cost = float(dot(weights, self.loss.read(columns)[1]))
+        cost = float(dot(weights, self.loss.best_places(columns)[1]))
         if cost < self.best[2]:
             self.best = (columns, weights, cost)
 
@@ -331,7 +333,7 @@ class Search:
             self.bound, self.prices = max(self.bound, worth + curve.bound), prices
         return curve
 
-    def interrupted(self) -> None:
+    def keep_best_on_interrupt(self) -> None:
         """Keep what there is when somebody stops the search."""
         self.stopped = "interrupt"
         if self._coarse is not None:
@@ -345,7 +347,7 @@ class Search:
     def merge_outputs(self) -> tuple[Floats, Floats, float]:
         """Merge rare and near-duplicate outputs; merging preserves every lift limit."""
         columns, weights, _ = self.best
-        places = self.loss.read(columns)[0]
+        places = self.loss.best_places(columns)[0]
         order = np.argsort(places, kind="stable")
         joint = columns[order] * weights[order, None]
         spare = _SPARE * (self.clock.gap - self.gap)
@@ -355,7 +357,7 @@ class Search:
         while len(joint) > 1:
             each = self._total(joint)
             rise = np.maximum(self._total(joint[1:] + joint[:-1]) - each[1:] - each[:-1], 0.0)
-            chosen = _disjoint(rise, allowed)
+            chosen = _choose_disjoint_pairs(rise, allowed)
             if not len(chosen):
                 break
             allowed -= float(rise[chosen].sum())
@@ -363,14 +365,14 @@ class Search:
             joint = np.delete(joint, chosen + 1, axis=0)
         weights = joint.sum(axis=1)
         columns = joint / weights[:, None]
-        return columns, weights, float(dot(weights, self.loss.read(columns)[1]))
+        return columns, weights, float(dot(weights, self.loss.best_places(columns)[1]))
 
     def _total(self, joint: Floats) -> Floats:
         weights = joint.sum(axis=1)
-        total: Floats = weights * self.loss.read(joint / weights[:, None])[1]
+        total: Floats = weights * self.loss.best_places(joint / weights[:, None])[1]
         return total
 
-    def _tell(self, *, now: bool = False) -> None:
+    def _report_progress(self, *, now: bool = False) -> None:
         """Report now and then, so that whoever waits sees the gap fall."""
         if self.clock.watch is None or (not now and time.monotonic() < self._told + MOMENT):
             return
@@ -389,7 +391,7 @@ class Search:
         )
 
 
-def _disjoint(rise: Floats, allowed: float) -> npt.NDArray[np.intp]:
+def _choose_disjoint_pairs(rise: Floats, allowed: float) -> npt.NDArray[np.intp]:
     """Return the cheapest pairs of neighbours, no two sharing one, that cost less than allowed."""
     chosen: list[int] = []
     taken = np.zeros(len(rise) + 1, dtype=bool)

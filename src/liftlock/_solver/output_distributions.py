@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import Clock, SearchStep
-from liftlock._solver.limits import TOLERANCES
-from liftlock._solver.linear_programme import Highs, safe_bound
+from liftlock._runtime.clock import Clock, SearchStep
 from liftlock.errors import LiftlockError, extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Highs, safe_bound
 from liftlock.exact.reproducible import dot
+from liftlock.exact.tolerances import TOLERANCES
 
 _MANY_ROWS = 1000
 
@@ -40,15 +40,15 @@ Positions = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 
-class OutOfTime(LiftlockError):
+class SearchTimedOut(LiftlockError):
     """A search that was given a time limit has reached it."""
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphPart:
     """A connected part of a graph: its profiles, edges by position, e^epsilon and weights."""
 
-    laws: Floats
+    distributions: Floats
     edges: Positions
     ratio: float
     weights: Floats
@@ -70,7 +70,7 @@ class Part:
     def shares(self) -> Floats:
         """How much each profile counts, none of them nothing at all."""
         total = float(self.weights.sum())
-        even = np.full(len(self.laws), 1.0 / len(self.laws))
+        even = np.full(len(self.distributions), 1.0 / len(self.distributions))
         return even if total <= 0 else np.maximum(self.weights / total, TOLERANCES.close * even)
 
     def excess(self, released: Floats) -> Floats:
@@ -81,23 +81,23 @@ class Part:
 
     def holds(self) -> bool:
         """Tell whether releasing the values themselves keeps every edge."""
-        return not len(self.edges) or float(self.excess(self.laws).max()) <= 0.0
+        return not len(self.edges) or float(self.excess(self.distributions).max()) <= 0.0
 
 
 def violated_sets(
-    laws: Floats, released: Floats, cap: float, tolerance: float = TOLERANCES.hair
+    distributions: Floats, released: Floats, cap: float, tolerance: float = TOLERANCES.hair
 ) -> Iterator[tuple[int, Flags]]:
     """Yield (profile, set of values) with D(V) < P(V) (1 - (m - |V|) t): the worst of each size.
 
     >>> list(violated_sets(np.array([[0.5, 0.5]]), np.array([[0.9, 0.1]]), 0.5))
     [(0, array([False,  True]))]
     """
-    values = laws.shape[1]
+    values = distributions.shape[1]
     for size in range(1, values):
         kept = 1.0 - (values - size) * cap
         if kept <= 0:
             continue
-        short = kept * laws - released
+        short = kept * distributions - released
         order = np.argsort(-short, axis=1, kind="stable")[:, :size]
         missing = np.take_along_axis(short, order, axis=1).sum(axis=1)
         for i in np.flatnonzero(missing > tolerance):
@@ -106,23 +106,25 @@ def violated_sets(
             yield int(i), chosen
 
 
-def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
-    """Return the smallest limit off the diagonal, at least `cap`, that takes a law to another.
+def least_cap(distribution: Floats, released: Floats, cap: float = 0.0) -> float:
+    """Return the smallest off-diagonal limit, at least `cap`, between two distributions.
 
     It is the largest (1 - D(V)/P(V)) / (m - |V|) of any set V of values.
 
     >>> least_cap(np.array([0.5, 0.5]), np.array([0.75, 0.25]))
     0.5
     """
-    values = len(law)
-    occurs = law > 0
+    values = len(distribution)
+    occurs = distribution > 0
     if values > 1:
-        alone = (1.0 - released[occurs] / law[occurs]) / (values - 1)
+        alone = (1.0 - released[occurs] / distribution[occurs]) / (values - 1)
         cap = max(cap, float(alone.max()))
     while True:
         worst = cap
-        for _, chosen in violated_sets(law[None, :], released[None, :], cap, TOLERANCES.residue):
-            mass = float(law[chosen].sum())
+        for _, chosen in violated_sets(
+            distribution[None, :], released[None, :], cap, TOLERANCES.residue
+        ):
+            mass = float(distribution[chosen].sum())
             if mass > 0:
                 short = (mass - float(released[chosen].sum())) / mass
                 worst = max(worst, short / (values - int(chosen.sum())))
@@ -131,7 +133,7 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
         cap = worst
 
 
-def fresh_start(rows: int, values: int) -> bool:
+def needs_fresh_start(rows: int, values: int) -> bool:
     """Tell whether so many new rows are better met by an interior point than by the last basis.
 
     Of bits the simplex method has the better of it in any case.
@@ -145,24 +147,26 @@ class Master:
     `released` and `cap` are where it stands; `bound` is the best proved of the aim, which is the
     cap t, or with `capped` false the mean chance of a wrong value.
 
-    >>> part = Part(np.array([[0.2, 0.8], [0.1, 0.9]]), np.array([[0, 1]]), np.exp(0.5), np.ones(2))
+    >>> part = GraphPart(
+    ...     np.array([[0.2, 0.8], [0.1, 0.9]]), np.array([[0, 1]]), np.exp(0.5), np.ones(2)
+    ... )
     >>> master = Master(part)
     >>> master.least_cap(Clock())
     >>> round(master.least, 4)  # one matrix for both profiles needs 0.0489
     0.0209
     """
 
-    def __init__(self, part: Part, *, capped: bool = True) -> None:
+    def __init__(self, part: GraphPart, *, capped: bool = True) -> None:
         self.part = part
-        self.released = part.laws
+        self.released = part.distributions
         self.cap = 0.0 if capped else 1.0
         self.least = self.bound = 0.0
         self.complete = self.stalled = False
         self.capped = capped
         self.solves = 0
-        profiles, values = part.laws.shape
+        profiles, values = part.distributions.shape
         self._cells = profiles * values
-        self._most = np.concatenate([np.ones(self._cells), part.laws.ravel(), np.ones(1)])
+        self._most = np.concatenate([np.ones(self._cells), part.distributions.ravel(), np.ones(1)])
         self._count = len(self._most)
         """Gains, losses, and the cap."""
         self._aim = self._costs(1.0, 0.0) if capped else self._true_costs()
@@ -173,7 +177,7 @@ class Master:
         self._highs = Highs()
         self._highs.model.addVars(self._count, np.zeros(self._count), self._most)
         cells = np.arange(self._cells).reshape(profiles, values)
-        ones = np.ones_like(part.laws)
+        ones = np.ones_like(part.distributions)
         none = np.zeros(profiles)
         self._add(
             2 * values * np.arange(profiles + 1),
@@ -223,20 +227,20 @@ class Master:
         self.complete = True
 
     def _costs(self, cap: float, moved: float) -> Floats:
-        each = np.repeat(moved * self.part.shares, self.part.laws.shape[1])
+        each = np.repeat(moved * self.part.shares, self.part.distributions.shape[1])
         return np.concatenate([each, np.zeros(self._cells), [cap]])
 
     def _true_costs(self) -> Floats:
         """Return the costs of moved mass as they count in the whole graph."""
-        each = np.repeat(self.part.weights, self.part.laws.shape[1])
+        each = np.repeat(self.part.weights, self.part.distributions.shape[1])
         return np.concatenate([each, np.zeros(self._cells), [0.0]])
 
     def _solve(self, costs: Floats, clock: Clock, stage: str) -> None:
         """Solve what there is; releasing nothing always fits."""
         if clock.left <= 0:
-            raise OutOfTime("no time is left")
-        self._highs.price(costs)
-        many = fresh_start(self._new, self.part.laws.shape[1])
+            raise SearchTimedOut("no time is left")
+        self._highs.set_costs(costs)
+        many = needs_fresh_start(self._new, self.part.distributions.shape[1])
         self._highs.way = "ipm" if many else "simplex"
         if many:
             self._highs.model.clearSolver()
@@ -244,15 +248,15 @@ class Master:
         self.solves += 1
         answer = self._highs.solve(clock)
         if answer.status == "limit":
-            raise OutOfTime("no time is left")
+            raise SearchTimedOut("no time is left")
         found = answer.values
         if answer.status != "optimal" or len(found) != self._count:
             raise LiftlockError(f"the linear programme was not solved: {answer.status}")
-        gain, loss = found[:-1].reshape(2, *self.part.laws.shape)
-        self.released = np.maximum(self.part.laws + gain - loss, 0.0)
+        gain, loss = found[:-1].reshape(2, *self.part.distributions.shape)
+        self.released = np.maximum(self.part.distributions + gain - loss, 0.0)
         self.cap = float(found[-1])
         if not self.capped or costs[-1] > 0:
-            self.bound = max(self.bound, self._proved(answer.prices, costs))
+            self.bound = max(self.bound, self._proved_bound(answer.prices, costs))
         if clock.watch is not None:
             value = self.cap if self.capped else float(dot(self._aim, found))
             gap = max(0.0, value - self.bound)
@@ -268,7 +272,7 @@ class Master:
                 )
             )
 
-    def _proved(self, prices: Floats, costs: Floats) -> float:
+    def _proved_bound(self, prices: Floats, costs: Floats) -> float:
         """Return what prices of the rows, found for some costs, prove of the aim."""
         with extra("solver"):
             from scipy.sparse import csr_matrix, vstack
@@ -322,12 +326,15 @@ class Master:
         if len(way):
             self.edges_in |= wanted
             first, second = self.part.both_ways[way].T
-            values = self.part.laws.shape[1]
+            values = self.part.distributions.shape[1]
             one, other = first * values + value, second * values + value
             places = np.stack([one, self._cells + one, other, self._cells + other], axis=1)
-            laws = self.part.laws.ravel()
+            distributions = self.part.distributions.ravel()
             solved, proved = (
-                (np.tile([1.0, -1.0, -e, e], len(way)), e * laws[other] - laws[one])
+                (
+                    np.tile([1.0, -1.0, -e, e], len(way)),
+                    e * distributions[other] - distributions[one],
+                )
                 for e in (self.part.ratio, self.part.proved_ratio)
             )
             free = np.full(len(way), -np.inf)
@@ -339,12 +346,12 @@ class Master:
         """Add the sets of values that the solution violates; return how many."""
         if not self.capped:
             return 0
-        laws = self.part.laws
-        values = laws.shape[1]
+        distributions = self.part.distributions
+        values = distributions.shape[1]
         places: list[Any] = []
         entries: list[Floats] = []
-        for i, kept in violated_sets(laws, self.released, self.cap):
-            mass = float(laws[i, kept].sum())
+        for i, kept in violated_sets(distributions, self.released, self.cap):
+            mass = float(distributions[i, kept].sum())
             name = (i, kept.tobytes())
             if mass < TOLERANCES.solver or name in self._sets_in:
                 continue

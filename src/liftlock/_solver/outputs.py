@@ -17,26 +17,33 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.channel_programme import Least
+from liftlock._solver.channel_programme import LeastDistortion
 from liftlock._solver.column_generation import Decomposition
-from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import (
     Optimality,
     Problem,
     Solution,
     Step,
     Task,
-    gap_text,
     relative_gap,
 )
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import PriorSet
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
-from liftlock.exact.weights import GRAIN, MOST_BITS
-from liftlock.utility.shape import Linear
-from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt, mean_cost
+from liftlock.exact.rounding import GRAIN, MOST_BITS
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.model import PriorSet
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.provenance import gap_text
+from liftlock.utility.base import (
+    Linear,
+    Utility,
+    cost_error,
+    cost_of_no_noise,
+    cost_of_no_release,
+    mean_cost,
+)
 
 NO_BUDGET = "a budget of 0 allows nothing else"
 ONLY_EXACT = (
@@ -54,7 +61,7 @@ _MOST = 2.0**-21
 
 
 @dataclass(frozen=True)
-class Joined:
+class MergedOutputs:
     """A channel without the outputs that were too rare."""
 
     matrix: Floats
@@ -71,15 +78,15 @@ class Joined:
         return [f"{said}: {self.share:.2g} of the probability"]
 
 
-def strain(problem: Problem, matrix: Floats) -> Floats:
+def required_blend(problem: Problem, matrix: Floats) -> Floats:
     """Return, for each output, the blend with P_Y that its limits need once it is rounded.
 
     A limit broken by d, with room g lambda at the blended end, needs t = d / (d + g lambda).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> problem = Problem.of(Prior.uniform("ab"), LIP("ln 2"))
-    >>> strain(problem, np.array([[0.8, 0.2], [0.2, 0.8]])).round(3).tolist()
+    >>> required_blend(problem, np.array([[0.8, 0.2], [0.2, 0.8]])).round(3).tolist()
     [0.167, 0.167]
     """
     weights = dot(problem.masses, matrix)
@@ -119,37 +126,37 @@ def _mass_ranges(problem: Problem, matrix: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
+def merge_rare_outputs(problem: Problem, utility: Utility, matrix: Floats) -> MergedOutputs:
     """Join outputs that need a large blend with the output where that costs least.
 
     What is joined is chosen so that its probability and the blend that the rest needs are least
     together.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.utility.symmetric import Guess
     >>> problem = Problem.of(Prior.uniform("ab"), LIP("ln 2"))
     >>> rare = 1e-15
     >>> table = np.array([[2 / 3 - rare, 1 / 3, rare], [1 / 3, 2 / 3, 0.0]])
-    >>> joined(problem, Guess(), table).kept
+    >>> merge_rare_outputs(problem, Guess(), table).kept
     (0, 1)
     """
     matrix, kept = matrix.copy(), np.arange(matrix.shape[1])
     share = 0.0
     while len(kept) > 1:
-        need = strain(problem, matrix[:, kept])
+        need = required_blend(problem, matrix[:, kept])
         weights = dot(problem.masses, matrix[:, kept])
         gone = need > _level(need, weights)
         if not gone.any():
             break
         staying = kept[~gone]
         for place in kept[gone]:
-            partner = _partner(problem.masses, utility, matrix, int(place), staying)
+            partner = _choose_partner(problem.masses, utility, matrix, int(place), staying)
             matrix[:, partner] += matrix[:, place]
         share += float(weights[gone].sum())
         kept = staying
     left = matrix[:, kept]
-    return Joined(left / left.sum(axis=1, keepdims=True), tuple(int(k) for k in kept), share)
+    return MergedOutputs(left / left.sum(axis=1, keepdims=True), tuple(int(k) for k in kept), share)
 
 
 def _level(need: Floats, weights: Floats) -> float:
@@ -164,7 +171,7 @@ def _level(need: Floats, weights: Floats) -> float:
     return float(need[order][best]) if np.isfinite(total[best]) else np.inf
 
 
-def _partner(
+def _choose_partner(
     masses: Floats, utility: Utility, matrix: Floats, place: int, staying: Integers
 ) -> int:
     """Return the output whose cost grows least when another is joined with it."""
@@ -180,24 +187,24 @@ def _cost(utility: Utility, joint: Floats) -> Floats:
     return costs
 
 
-def finish(task: Task, found: Decomposition | Least | Solution) -> Solution:
+def finish_solution(task: Task, found: Decomposition | LeastDistortion | Solution) -> Solution:
     """Turn what a strategy found into a mechanism whose outputs have names."""
     if isinstance(found, Solution):
         return found
     problem, utility = task.problem, task.utility
-    bound = proved(task, found.bound)
+    bound = proved_bound(task, found.bound)
     if is_worthless(found.cost, found.reference):
-        return constant(task, bound)
-    if isinstance(found, Least):
-        kept = joined(problem, utility, found.matrix)
+        return constant_solution(task, bound)
+    if isinstance(found, LeastDistortion):
+        kept = merge_rare_outputs(problem, utility, found.matrix)
         losses = found.loss[:, list(kept.kept)]
         cost = float((problem.masses[:, None] * kept.matrix * losses).sum())
         matrix, outputs = kept.matrix, found.outputs.subset(kept.kept)
         counts = (0, 0, task.clock.elapsed)
     else:
-        kept = joined(problem, utility, found.channel(problem.masses))
+        kept = merge_rare_outputs(problem, utility, found.channel(problem.masses))
         cost = mean_cost(utility, kept.matrix, problem.masses)
-        outputs, order = named_outputs(problem.inputs, kept.matrix, problem.masses)
+        outputs, order = name_outputs(problem.inputs, kept.matrix, problem.masses)
         matrix = kept.matrix[:, order]
         counts = (found.seen, found.rounds, found.seconds)
     proof = Optimality(
@@ -211,7 +218,7 @@ def is_worthless(cost: float, reference: float) -> bool:
     return cost >= reference * (1.0 - TOLERANCES.hair)
 
 
-def proved(task: Task, bound: float) -> float:
+def proved_bound(task: Task, bound: float) -> float:
     """Return the bound that holds for the budget asked for, no less than what releasing X costs."""
     truth = least_cost(task)
     return truth if task.problem.capped else max(bound, truth)
@@ -219,24 +226,24 @@ def proved(task: Task, bound: float) -> float:
 
 def least_cost(task: Task) -> float:
     """Return a cost that no mechanism is below: that of releasing X itself."""
-    truth = cost_of_truth(task.utility, task.problem.masses)
-    return truth - float(doubt(task.utility, truth, task.symbols, task.symbols))
+    truth = cost_of_no_noise(task.utility, task.problem.masses)
+    return truth - float(cost_error(task.utility, truth, task.symbols, task.symbols))
 
 
-def without_room(task: Task) -> Solution:
+def release_nothing(task: Task) -> Solution:
     """Release nothing under a budget that is 0, or so small that floats cannot tell.
 
     Outputs that speak of X and are independent of a secret behind it may exist, but integers of
     fixed width can hardly ever be independent *exactly*, as a budget of 0 demands.
     """
-    task.say(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
+    task.explain_step(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
     masses, shape = task.problem.masses, task.shape
-    nothing = cost_of_nothing(task.utility, masses)
+    nothing = cost_of_no_release(task.utility, masses)
     if task.problem.given is not None:
-        found = constant(task, least_cost(task), ONLY_EXACT)
+        found = constant_solution(task, least_cost(task), ONLY_EXACT)
     else:
         # Floats cannot tell the budget from 0, so next to nothing can be saved.
-        found = constant(task, nothing - TOLERANCES.hair * abs(nothing), NO_BUDGET)
+        found = constant_solution(task, nothing - TOLERANCES.hair * abs(nothing), NO_BUDGET)
     if isinstance(shape, Linear) and shape.reproductions is not None:
         # Its outputs are taken at their word.
         best = int(np.argmin(dot(masses, shape.matrix(len(masses)))))
@@ -244,12 +251,12 @@ def without_room(task: Task) -> Solution:
     return replace(found, proof=replace(found.proof, reference=abs(nothing)))
 
 
-def constant(task: Task, bound: float, remark: str | None = None) -> Solution:
+def constant_solution(task: Task, bound: float, remark: str | None = None) -> Solution:
     """Release nothing, when nothing else is allowed or nothing is better."""
     problem, utility = task.problem, task.utility
-    cost = cost_of_nothing(utility, problem.masses)
+    cost = cost_of_no_release(utility, problem.masses)
     if remark is None:
-        remark = _why_constant(bound, cost + float(doubt(utility, cost, task.symbols)))
+        remark = _why_constant(bound, cost + float(cost_error(utility, cost, task.symbols)))
     proof = Optimality(utility.name, cost, min(bound, cost), cost)
     return Solution(np.ones((task.symbols, 1)), Alphabet.of(["nothing"]), proof, (remark,))
 
@@ -263,7 +270,7 @@ def _why_constant(bound: float, cost: float) -> str:
     return f"{_NOTHING_BETTER}{by}: the output is constant"
 
 
-def named_outputs(
+def name_outputs(
     inputs: Alphabet, channel: Floats, masses: Floats
 ) -> tuple[Alphabet, npt.NDArray[np.intp]]:
     """Name each output after an input it is likely to come from, and order them like the inputs.
@@ -274,12 +281,12 @@ def named_outputs(
     joint = (channel * masses[:, None]).T
     if len(joint) > len(inputs):
         return Alphabet.of(range(len(joint))), np.arange(len(joint))
-    places = _assigned(joint)
+    places = _assign_inputs(joint)
     order = np.argsort(places, kind="stable")
     return inputs.subset(int(x) for x in places[order]), order
 
 
-def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
+def _assign_inputs(joint: Floats) -> npt.NDArray[np.intp]:
     if joint.size <= LIMITS.assigned_cells:
         with extra("solver"):
             from scipy.optimize import linear_sum_assignment
@@ -294,19 +301,19 @@ def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
     return places
 
 
-def read_as(
+def name_by_reproduction(
     problem: Problem,
     loss: Floats,
     names: Alphabet,
     found: Decomposition,
     read: npt.NDArray[np.intp],
-) -> Least:
+) -> LeastDistortion:
     """Name each output by the reproduction that it is read as; those with the same are joined."""
     channel = found.channel(problem.masses)
     used = np.unique(read)
     matrix = np.stack([channel[:, read == z].sum(axis=1) for z in used], axis=1)
     cost = float((problem.masses[:, None] * matrix * loss[:, used]).sum())
-    return Least(
+    return LeastDistortion(
         matrix,
         loss[:, used],
         tuple(used.tolist()),

@@ -17,14 +17,14 @@ from typing import Protocol
 
 import numpy as np
 
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import Priced
-from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._runtime.clock import Clock
+from liftlock._solver.column_generation import PricingResult
+from liftlock._solver.limits import LIMITS
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
-from liftlock.utility.shape import Kind
-from liftlock.utility.utility import Utility, doubt
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility.base import TermKind, Utility, cost_error
 
 
 class Polytope(Protocol):
@@ -41,7 +41,7 @@ class Polytope(Protocol):
         """Return some vertices that contain the prior in their convex hull, if that is cheap."""
         ...
 
-    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+    def minimise(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return lower bounds of slopes . v for each row, tight to rounding, and vertices."""
         ...
 
@@ -50,20 +50,20 @@ class Polytope(Protocol):
 class SeparableCost:
     """c(v) = constant + sum_x h(v_x).
 
-    >>> SeparableCost(Kind.SQUARE).chord(np.array([0.25]), np.array([0.5])).tolist()
+    >>> SeparableCost(TermKind.SQUARE).chord(np.array([0.25]), np.array([0.5])).tolist()
     [-0.75]
     """
 
-    kind: Kind
+    kind: TermKind
 
     @property
     def constant(self) -> float:
         """What is added to the sum."""
-        return 1.0 if self.kind is Kind.SQUARE else 0.0
+        return 1.0 if self.kind is TermKind.SQUARE else 0.0
 
     def at(self, values: Floats) -> Floats:
         """Return h of each entry."""
-        if self.kind is Kind.SQUARE:
+        if self.kind is TermKind.SQUARE:
             return -np.square(values)
         positive = np.clip(values, 0.0, None)
         entropies: Floats = -positive * log(np.where(positive > 0, positive, 1.0))
@@ -75,7 +75,7 @@ class SeparableCost:
         slopes: Floats = np.divide(rise, width, out=np.zeros(len(low)), where=width > 0)
         return slopes
 
-    def least_mean(self, low: Floats, high: Floats, masses: Floats) -> float:
+    def minimise_mean(self, low: Floats, high: Floats, masses: Floats) -> float:
         """Return a lower bound of the mean cost of any decomposition within a box.
 
         The chord is linear, so its mean over any decomposition of the prior is its value there.
@@ -160,7 +160,7 @@ class Pricing(Protocol):
         """Return vertices of low reduced cost."""
         ...
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Return a safe lower bound of the reduced cost."""
         ...
 
@@ -179,7 +179,7 @@ class Variance:
         self.polytope = polytope
         # The middle of the range keeps squares small; the variance does not change.
         self.points: Floats = points - (points.max() + points.min()) / 2.0
-        ends = polytope.least(np.stack([self.points, -self.points]))[0]
+        ends = polytope.minimise(np.stack([self.points, -self.points]))[0]
         # Where there was no time for it, any mean of the numbers may occur.
         self._first = float(np.clip(ends[0], self.points.min(), self.points.max()))
         self._last = float(np.clip(-ends[1], self._first, self.points.max()))
@@ -187,7 +187,7 @@ class Variance:
     def _least(self, places: Floats, duals: Floats) -> tuple[Floats, Floats]:
         """Return phi and the vertices that attain it, for each a."""
         slopes = self.points**2 - duals - 2.0 * places[:, None] * self.points
-        return self.polytope.least(slopes)
+        return self.polytope.minimise(slopes)
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Take the best vertex for many a, and follow each to where a is its mean."""
@@ -203,7 +203,7 @@ class Variance:
                 break
         return np.unique(np.vstack(found), axis=0)
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:  # noqa: ARG002
         """Halve intervals of a until no chord goes below the best value, but for rounding."""
         size = float(np.abs(self.points**2 - duals).max() + 2 * np.abs(self.points).max() ** 2)
         slack = 4.0 * rounding(len(self.polytope)) * size
@@ -218,7 +218,7 @@ class Variance:
 
         places = np.linspace(self._first, self._last, LIMITS.places)
         curve = least_on_line(phi, places, lambda best: best - slack, clock, self.polytope.work)
-        return Priced(curve.bound - slack, np.unique(np.vstack(columns), axis=0))
+        return PricingResult(curve.bound - slack, np.unique(np.vstack(columns), axis=0))
 
 
 class Concave:
@@ -245,14 +245,16 @@ class Concave:
         found = [vertices]
         for _ in range(LIMITS.steps):
             moved = self._best(self.utility.slopes(vertices) - duals, clock)
-            gain = self._reduced(vertices[: len(moved)], duals) - self._reduced(moved, duals)
+            gain = self._reduced_costs(vertices[: len(moved)], duals) - self._reduced_costs(
+                moved, duals
+            )
             if not (gain > TOLERANCES.hair).any() or clock.left <= 0:
                 break
             vertices = np.unique(moved[gain > TOLERANCES.hair], axis=0)
             found.append(vertices)
         return np.unique(np.vstack(found), axis=0)
 
-    def _reduced(self, vertices: Floats, duals: Floats) -> Floats:
+    def _reduced_costs(self, vertices: Floats, duals: Floats) -> Floats:
         reduced: Floats = self.utility.costs(vertices) - dot(vertices, duals)
         return reduced
 
@@ -264,25 +266,27 @@ class Concave:
                 break
             part = slopes[first : first + LIMITS.columns]
             clock.spend(self.polytope.work * len(part))
-            found.append(self.polytope.least(part)[1])
+            found.append(self.polytope.minimise(part)[1])
         return np.vstack(found)
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:  # noqa: ARG002
         """Bound by the values at the corners of the simplex around the polytope."""
         symbols = len(self.polytope)
-        off = float(np.max(doubt(self.utility, self._corners, symbols)))
+        off = float(np.max(cost_error(self.utility, self._corners, symbols)))
         if self._free <= 0:  # one posterior alone
             value = float(self._corners[0] - dot(self._low, duals))
             size = abs(value) + float(np.abs(duals).max())
-            return Priced(value - off - 4.0 * rounding(symbols) * size, self._low[None].copy())
+            return PricingResult(
+                value - off - 4.0 * rounding(symbols) * size, self._low[None].copy()
+            )
         # Less a constant: what is divided by a tiny `free` should be differences.
         level = float((self._corners.min() + self._corners.max()) / 2.0)
         rates = (self._corners - level) / self._free
         slopes = rates - duals
-        least, vertices = self.polytope.least(slopes[None])
+        least, vertices = self.polytope.minimise(slopes[None])
         value = level + float(least[0]) - float(dot(rates, self._low))
         size = abs(level) + 2.0 * float(np.abs(rates).max() + np.abs(duals).max())
-        return Priced(value - off - 4.0 * rounding(symbols) * size, vertices)
+        return PricingResult(value - off - 4.0 * rounding(symbols) * size, vertices)
 
 
 class PolytopeOracle:
@@ -301,6 +305,6 @@ class PolytopeOracle:
         reduced = self.utility.costs(found) - dot(found, duals)
         return found[np.argsort(reduced, kind="stable")]
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Return a safe lower bound of min (c(v) - duals . v)."""
         return self.pricing.prove(duals, goal, clock)

@@ -19,31 +19,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from liftlock._solver.channel_programme import Builder
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import Oracle, Priced
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.linear_programme import Optimum, Solver
+from liftlock._runtime.clock import Clock
+from liftlock._solver.channel_programme import ChannelProgramme
+from liftlock._solver.column_generation import Oracle, PricingResult
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost, Variance
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Optimum, Solver
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility import shape
-from liftlock.utility.utility import Utility
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility import base
+from liftlock.utility.base import Utility
 
 
-class Columns:
+class PriorSetPolytope:
     """The polytope of posteriors that a set of priors allows."""
 
     def __init__(self, problem: Problem, clock: Clock | None = None) -> None:
         self.masses = problem.masses
-        builder = Builder(problem, np.zeros((len(self.masses), 1)))
+        builder = ChannelProgramme(problem, np.zeros((len(self.masses), 1)))
         # Likelihoods with sum_x P(x) q_x = 1, so q is the lift under the prior P.
         most = float(1.0 / self.masses.min())
-        table = builder.program.variables(np.zeros(len(self.masses)), most)
+        table = builder.program.add_variables(np.zeros(len(self.masses)), most)
         builder.limit_lifts(table, most)
-        builder.program.between([(table, builder.weighted(self.masses))], 1.0, 1.0)
+        builder.program.add_rows([(table, builder.sum_over_inputs(self.masses))], 1.0, 1.0)
         self._solver = Solver(builder.program, clock=clock)
         self.low, self.high = np.zeros(len(self.masses)), np.ones(len(self.masses))
         self._clock = Clock() if clock is None else clock
@@ -60,9 +61,9 @@ class Columns:
     def start(self) -> Floats:
         """Return, for each x, a column that is as high, and one that is as low, as can be there."""
         each = np.eye(len(self))
-        return self.least(np.vstack([-each, each]))[1]
+        return self.minimise(np.vstack([-each, each]))[1]
 
-    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+    def minimise(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return safe lower bounds of slopes . v for each row, and vertices.
 
         Where the time is up nothing is bounded, and the vertex is the prior itself.
@@ -78,8 +79,8 @@ class Columns:
 
     def least_within(self, slopes: Floats, low: Floats, high: Floats) -> Optimum:
         """Minimise slopes . v on a box; the values are those of v."""
-        self._solver.keep(low / self.masses, high / self.masses)
-        self._solver.price(slopes * self.masses)
+        self._solver.set_bounds(low / self.masses, high / self.masses)
+        self._solver.set_costs(slopes * self.masses)
         found = self._solver.solve()
         if not len(found.values):
             return found
@@ -95,7 +96,7 @@ class Columns:
 
         Entries that there is no time for may be anything between 0 and 1.
         """
-        bounds = self.least(np.vstack([np.eye(len(self)), -np.eye(len(self))]))[0]
+        bounds = self.minimise(np.vstack([np.eye(len(self)), -np.eye(len(self))]))[0]
         low, high = np.split(bounds, 2)
         hair = TOLERANCES.hair
         self.low, self.high = np.clip(low - hair, 0.0, 1.0), np.clip(hair - high, 0.0, 1.0)
@@ -111,23 +112,23 @@ class _Node:
 
 def prior_set_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
     """Return the oracle of posteriors whose lifts every prior of a set sees within the limits."""
-    columns = Columns(problem, clock)
+    columns = PriorSetPolytope(problem, clock)
     concave = Concave(columns, utility, columns.low, LIMITS.climbs)
     match utility.shape:
-        case shape.Separable(kind):
-            chords = Chords(columns, utility, SeparableCost(kind), concave)
+        case base.Separable(kind):
+            chords = ChordPricing(columns, utility, SeparableCost(kind), concave)
             return PolytopeOracle(columns, utility, chords)
-        case shape.Variance(points):
+        case base.Variance(points):
             return PolytopeOracle(columns, utility, Variance(columns, points))
         case _:
             return PolytopeOracle(columns, utility, concave)
 
 
-class Chords:
+class ChordPricing:
     """Prices a separable cost: linearised by the search, and bounded by chords on boxes."""
 
     def __init__(
-        self, columns: Columns, utility: Utility, cost: SeparableCost, concave: Concave
+        self, columns: PriorSetPolytope, utility: Utility, cost: SeparableCost, concave: Concave
     ) -> None:
         self.columns, self.utility, self._cost, self._concave = columns, utility, cost, concave
 
@@ -135,7 +136,7 @@ class Chords:
         """Linearise again and again, from the columns in use and from random ones."""
         return self._concave.search(duals, columns, clock)
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Halve the box of least bound where its chord is farthest off."""
         columns, cost = self.columns, self._cost
         met: list[Floats] = []
@@ -168,7 +169,7 @@ class Chords:
             if worst.bound >= best - TOLERANCES.hair:
                 break
             heapq.heappop(heap)
-            place, cut = _split(cost, worst)
+            place, cut = _choose_split(cost, worst)
             left, right = worst.high.copy(), worst.low.copy()
             left[place] = right[place] = cut
             for ends in ((worst.low, left), (right, worst.high)):
@@ -179,10 +180,10 @@ class Chords:
         bound = heap[0].bound if heap else goal
         vertices = np.array(met).reshape(-1, len(columns))
         reduced = self.utility.costs(vertices) - dot(vertices, duals)
-        return Priced(bound, vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]])
+        return PricingResult(bound, vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]])
 
 
-def _split(cost: SeparableCost, node: _Node) -> tuple[int, float]:
+def _choose_split(cost: SeparableCost, node: _Node) -> tuple[int, float]:
     """Choose the entry whose chord is farthest below the cost, and where to cut it."""
     width = node.high - node.low
     slopes = cost.chord(node.low, node.high)

@@ -1,4 +1,4 @@
-"""What a mechanism must respect, in floats: masses, the law of the secret, and the limits.
+"""What a mechanism must respect, in floats: masses, the distribution of the secret, and the limits.
 
 Designs work with these floats and are not trusted; `lock` proves the result with exact numbers.
 """
@@ -14,10 +14,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import Clock, Ending
-from liftlock._solver.limits import TOLERANCES
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import (
+from liftlock._runtime.clock import Clock, Ending
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp
+from liftlock.exact.rounding import MOST_BITS, QUOTIENT, UNIT
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.model import (
     Ball,
     Context,
     Family,
@@ -28,18 +32,13 @@ from liftlock.contexts import (
     ProfileGraph,
     representative,
 )
-from liftlock.errors import InputError, NotDefined
-from liftlock.exact.budget import Budget
-from liftlock.exact.integers import Floats
-from liftlock.exact.reproducible import dot, exp
-from liftlock.exact.rounding import QUOTIENT, UNIT
-from liftlock.exact.weights import MOST_BITS
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.provenance import gap_text
 from liftlock.notions.base import Notion
+from liftlock.utility.base import Shape, Utility
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.profile_utility import ProfileUtility
-from liftlock.utility.shape import Shape
 from liftlock.utility.symmetric import MutualInformation
-from liftlock.utility.utility import Utility
 
 MOST_RATIO = float(1 << MOST_BITS)
 """Beyond this ratio (43 nats) nothing is gained: no table has a larger one."""
@@ -75,7 +74,7 @@ class Problem:
     def of(cls, context: Context, notion: Notion) -> Problem:
         """Read a context whose symbols all have positive probability, and a lift notion or LDP."""
         if notion.ratio_limit is None:
-            refuse_never(context)
+            refuse_zero_mass(context)
         prior = representative(context)
         masses = prior.floats()
         given = None
@@ -86,14 +85,16 @@ class Problem:
             )
             given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
             # A secret that never occurs constrains nothing.
-            laws = np.array([float(Fraction(sum(row), context.total)) for row in context.counts])
-            given, secret_masses = given[laws > 0], laws[laws > 0]
+            distributions = np.array(
+                [float(Fraction(sum(row), context.total)) for row in context.counts]
+            )
+            given, secret_masses = given[distributions > 0], distributions[distributions > 0]
         lower, upper, ratio = limits(notion)
         return cls(
             context, notion, prior.alphabet, masses, secret_masses, given, lower, upper, ratio
         )
 
-    def widened(self) -> Problem:
+    def widen(self) -> Problem:
         """Return the same with limits a hair wider than what rounding could make of them.
 
         Every mechanism that the exact numbers allow keeps these limits in floats as well, so what
@@ -128,14 +129,14 @@ class ProfileProblem(Problem):
 
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> problem = ProfileProblem.of(ProfileGraph.bernoulli(["0.2", "0.9"]), ProfilePrivacy("ln 2"))
-    >>> problem.laws.tolist(), problem.edges.tolist(), round(problem.ratio, 6)
+    >>> problem.distributions.tolist(), problem.edges.tolist(), round(problem.ratio, 6)
     ([[0.8, 0.2], [0.1, 0.9]], [[0, 1]], 2.0)
     """
 
     context: ProfileGraph
     ratio: float
     """e^epsilon, by a hair too small."""
-    laws: Floats
+    distributions: Floats
     """P(x | profile), rows profiles."""
     edges: npt.NDArray[np.intp]
 
@@ -150,10 +151,17 @@ class ProfileProblem(Problem):
             )
         # What profiles release sits on the boundary: a smaller budget leaves room for rounding.
         ratio = min(float(exp(float(budget) * (1.0 - TOLERANCES.visible))), MOST_RATIO)
-        laws = context.laws
-        counts = np.full(len(laws), 1.0 / len(laws)) if weights is None else weights
-        masses = dot(counts, laws)
-        given = np.divide(counts[:, None] * laws, masses, out=np.zeros_like(laws), where=masses > 0)
+        distributions = context.distributions
+        counts = (
+            np.full(len(distributions), 1.0 / len(distributions)) if weights is None else weights
+        )
+        masses = dot(counts, distributions)
+        given = np.divide(
+            counts[:, None] * distributions,
+            masses,
+            out=np.zeros_like(distributions),
+            where=masses > 0,
+        )
         return cls(
             context,
             notion,
@@ -164,11 +172,11 @@ class ProfileProblem(Problem):
             0.0,
             np.inf,
             ratio,
-            laws,
+            distributions,
             context.edge_array,
         )
 
-    def widened(self) -> ProfileProblem:
+    def widen(self) -> ProfileProblem:
         """Return the same with a budget by a hair too large: what bounds have to be proved for."""
         power = 1.0 + 2.0 * TOLERANCES.visible
         return replace(self, ratio=float(self.ratio**power * (1.0 + QUOTIENT)))
@@ -179,7 +187,7 @@ class ProfileProblem(Problem):
         return len(self.inputs)
 
     @property
-    def ways(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def directed_edges(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The profiles that are compared, each edge in both directions."""
         first, second = self.edges.T
         return np.append(first, second), np.append(second, first)
@@ -187,19 +195,19 @@ class ProfileProblem(Problem):
     def released(self, blocks: Floats) -> Floats:
         """Return what each profile releases, P_i A^i."""
         if len(blocks) == 1:
-            shared: Floats = dot(self.laws, blocks[0])
+            shared: Floats = dot(self.distributions, blocks[0])
             return shared
-        each: Floats = (self.laws[:, :, None] * blocks).sum(axis=1)
+        each: Floats = (self.distributions[:, :, None] * blocks).sum(axis=1)
         return each
 
-    def covered(self, blocks: Floats) -> Floats:
+    def fill_impossible_rows(self, blocks: Floats) -> Floats:
         """Let values that a profile calls impossible follow what the profile releases.
 
         Then the guarantee covers them too, at no cost: they never occur.
         """
         covered = blocks.copy()
         released = self.released(blocks)
-        profile, value = np.nonzero(self.laws == 0)
+        profile, value = np.nonzero(self.distributions == 0)
         covered[profile, value] = released[profile]
         return covered
 
@@ -220,7 +228,7 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
         return lower, np.inf if lifts.upper is None else _ratio(lifts.upper), None
     if notion.ratio_limit is not None:
         return 0.0, np.inf, _ratio(notion.ratio_limit)
-    raise _undefined(notion)
+    raise _undefined_notion(notion)
 
 
 def allows_nothing(notion: Notion) -> bool:
@@ -250,17 +258,17 @@ def ldp_budget(notion: Notion) -> Budget:
     '0.7'
     """
     if notion.ldp_budget is None:
-        raise _undefined(notion)
+        raise _undefined_notion(notion)
     return notion.ldp_budget
 
 
-def _undefined(notion: Notion) -> NotDefined:
+def _undefined_notion(notion: Notion) -> NotDefined:
     return NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
 
 
-def never(context: Context) -> tuple[Label, ...]:
+def zero_mass_inputs(context: Context) -> tuple[Label, ...]:
     """Return the inputs that have probability 0 (under every prior of a set)."""
     if isinstance(context, PriorSet):
         possible = context.possible.tolist()
@@ -272,35 +280,35 @@ def never(context: Context) -> tuple[Label, ...]:
     )
 
 
-def refuse_never(context: Context) -> None:
+def refuse_zero_mass(context: Context) -> None:
     """Refuse a context with an input that cannot occur."""
-    zero = never(context)
+    zero = zero_mass_inputs(context)
     if zero:
         raise InputError(
             "the prior gives an input probability 0",
             value=zero[0],
-            remedy="drop it with supported(context), or smooth the prior",
+            remedy="drop it with restrict_to_support(context), or smooth the prior",
         )
 
 
-def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
+def restrict_to_support(context: Context) -> tuple[Context, tuple[Label, ...]]:
     """Drop the inputs that cannot occur; return what is left, and what was dropped.
 
-    >>> kept, dropped = supported(Prior.from_counts({"a": 1, "b": 0, "c": 1}))
+    >>> kept, dropped = restrict_to_support(Prior.from_counts({"a": 1, "b": 0, "c": 1}))
     >>> kept.inputs.labels, dropped
     (('a', 'c'), ('b',))
     """
-    dropped = never(context)
+    dropped = zero_mass_inputs(context)
     if not dropped:
         return context, ()
     gone = set(dropped)
     kept: Sequence[Label] = [label for label in context.inputs.labels if label not in gone]
     if isinstance(context, Prior | Joint):
-        return context.restricted(kept), dropped
+        return context.restrict(kept), dropped
     if isinstance(context, Family):
-        return Family.of(prior.restricted(kept) for prior in context.priors), dropped
+        return Family.of(prior.restrict(kept) for prior in context.priors), dropped
     if isinstance(context, Ball):
-        return Ball(context.centre.restricted(kept), context.radius), dropped
+        return Ball(context.centre.restrict(kept), context.radius), dropped
     assert isinstance(context, Intervals)
     place = [context.inputs.index(label) for label in kept]
     return (
@@ -313,12 +321,12 @@ def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
     )
 
 
-def rows_of(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
+def shared_rows(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
     """Return the row that each input shares: its own, or that of the likeliest if it never occurs.
 
     LDP protects inputs of probability 0 as well, and a row that is there twice keeps every ratio.
 
-    >>> rows_of(Alphabet.of("abc"), Prior.from_counts({"a": 1, "c": 3})).tolist()
+    >>> shared_rows(Alphabet.of("abc"), Prior.from_counts({"a": 1, "c": 3})).tolist()
     [0, 1, 1]
     """
     model = int(np.argmax(kept.floats()))
@@ -335,7 +343,7 @@ class Step:
 
     part: Literal["reduction", "strategy"]
     name: str
-    says: str
+    summary: str
     """What it did, or why it was not taken, in one line."""
     taken: bool = True
 
@@ -394,7 +402,7 @@ class Task:
             and bool((self.problem.masses > 0).all())
         )
 
-    def say(self, step: Step) -> None:
+    def explain_step(self, step: Step) -> None:
         """Tell whoever asks what is done."""
         if self.explain is not None:
             self.explain(step)
@@ -423,20 +431,7 @@ class ProfileTask(Task):
     @property
     def blocks(self) -> int:
         """How many matrices a channel has."""
-        return 1 if self.shared else len(self.problem.laws)
-
-
-def gap_text(gap: float) -> str:
-    """Write a gap with two digits, rounded up: what is printed was proved.
-
-    >>> gap_text(0.46498), gap_text(5e-7), gap_text(0.0)
-    ('0.47', '5e-07', '0')
-    """
-    short = f"{gap:.2g}"
-    if float(short) < gap:
-        unit = 10.0 ** (math.floor(math.log10(gap)) - 1)
-        short = f"{gap + unit / 2:.2g}"
-    return short
+        return 1 if self.shared else len(self.problem.distributions)
 
 
 _ENDINGS: dict[str, str] = {
@@ -488,12 +483,12 @@ class Optimality:
         """The certified relative gap: (cost - bound) / reference, at least 0."""
         return relative_gap(self.cost, self.bound, self.reference)
 
-    def stopped_early(self, gap: float | None = None) -> tuple[str, ...]:
+    def early_stop_remarks(self, gap: float | None = None) -> tuple[str, ...]:
         """Say what stopped the search before its end, and what is proved; nothing if it ended.
 
         The gap is that of the draft, unless that of its integers is known.
 
-        >>> Optimality("hamming", 0.5, 0.251, 1.0, stopped="work").stopped_early()
+        >>> Optimality("hamming", 0.5, 0.251, 1.0, stopped="work").early_stop_remarks()
         ('stopped early at its limit of work, with a proved gap of 0.25',)
         """
         if not self.stopped:

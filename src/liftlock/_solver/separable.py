@@ -24,23 +24,23 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._runtime.clock import MOMENT, PASS, SPEED, Clock
 from liftlock._solver.box import Box
-from liftlock._solver.clock import MOMENT, PASS, SPEED, Clock
-from liftlock._solver.column_generation import Oracle, Priced
+from liftlock._solver.column_generation import Oracle, PricingResult
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.linear_programme import Highs
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
 from liftlock._solver.problem import Problem
 from liftlock._solver.random_decomposition import even_columns
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Highs
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
-from liftlock.utility.shape import Kind, Separable, Variance
-from liftlock.utility.utility import Utility
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility.base import Separable, TermKind, Utility, Variance
 
 _FEW = 4
 """Where the first random starts lead to fewer vertices, there are eight times as many."""
@@ -59,7 +59,7 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
     """Write down the rows: the sum, the lifts, and with `points` the mean; a slack for each row.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> own = programme_of(Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2")))
     >>> own.matrix.tolist(), own.lower.round(9).tolist(), own.upper.round(9).tolist()
     ([[1.0, 1.0]], [0.125, 0.5], [0.5, 0.875])
@@ -111,7 +111,7 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
     return Programme(matrix, right, lower, upper, np.abs(matrix).max(axis=1), limits)
 
 
-class Rows:
+class RowPolytope:
     """The polytope of posteriors behind a secret, or of X itself, as a programme of few rows."""
 
     def __init__(self, problem: Problem, points: Floats | None, clock: Clock) -> None:
@@ -126,7 +126,7 @@ class Rows:
         operations = n * self._per_step
         clock.check(operations)
         self._vertex = simplex.new_vertex(self.programme)
-        simplex.stand(self.programme, problem.masses, self._vertex)
+        simplex.start_at_point(self.programme, problem.masses, self._vertex)
         lower, upper = self.programme.lower, self.programme.upper
         simplex.purify(self.programme, lower, upper, self._vertex, np.zeros(size))
         clock.spend(operations)
@@ -145,9 +145,9 @@ class Rows:
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be."""
-        return self.inside(self.extremes)
+        return self.keep_inside(self.extremes)
 
-    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+    def minimise(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Minimise linear costs, each from the last basis: safe bounds, and the vertices."""
         programme, (rows, size) = self.programme, self.programme.matrix.shape
         multipliers, reduced = np.zeros(rows), np.zeros(size)
@@ -163,7 +163,7 @@ class Rows:
             vertices[place] = np.clip(self._vertex.values[: self.inputs], 0.0, None)
         return bounds, vertices / vertices.sum(axis=1, keepdims=True)
 
-    def inside(self, columns: Floats) -> Floats:
+    def keep_inside(self, columns: Floats) -> Floats:
         """Clear what is rounding, and drop columns that are outside the polytope."""
         problem = self.problem
         if problem.given is None:
@@ -209,7 +209,7 @@ def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) 
     if problem.given is None:
         box = Box(problem.masses, problem.lower, problem.upper)
         return PolytopeOracle(box, utility, Concave(box, utility, box.low, LIMITS.starts))
-    rows = Rows(problem, None, Clock() if clock is None else clock)
+    rows = RowPolytope(problem, None, Clock() if clock is None else clock)
     nothing = np.zeros(len(rows))
     return PolytopeOracle(rows, utility, Concave(rows, utility, nothing, len(rows)))
 
@@ -218,7 +218,7 @@ class SeparableOracle:
     """A polytope of few rows, with a separable cost or the posterior variance.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.utility.symmetric import Histogram
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> oracle = SeparableOracle(Problem.of(rare, LIP("1")), Histogram())
@@ -247,18 +247,18 @@ class SeparableOracle:
                 self._scale = spread**2
             case _:
                 raise TypeError(f"{utility.name} is neither separable nor a variance")
-        self.rows = Rows(problem, points, clock)
+        self.rows = RowPolytope(problem, points, clock)
         size = self.rows.programme.matrix.shape[1]
         self._kinds, self._fixed = np.zeros(size, np.int8), np.zeros(size)
         if self._cost is not None:
-            self._kinds[:n] = SQUARE if self._cost.kind is Kind.SQUARE else ENTROPY
+            self._kinds[:n] = SQUARE if self._cost.kind is TermKind.SQUARE else ENTROPY
         if points is not None:
             self._kinds[n + len(self.rows.programme.right) - 2] = SQUARE
             self._fixed[:n] = points**2
         if problem.given is None:
             self._own = Box(problem.masses, problem.lower, problem.upper)
             self._generator = np.random.default_rng(n)
-        self.wild_prices = problem.given is not None
+        self.stabilise = problem.given is not None
         """Few columns leave most prices open; column generation keeps them in a box at first."""
         self._split = problem.given is not None and n >= LIMITS.regions and bool(self._kinds[0])
         """Whether a proof asks separately for each coordinate that may be the largest."""
@@ -271,7 +271,7 @@ class SeparableOracle:
         if self._own is None or self._cost is None:
             return -np.inf
         box = self._own
-        return self._cost.least_mean(box.low, box.high, self.rows.problem.masses)
+        return self._cost.minimise_mean(box.low, box.high, self.rows.problem.masses)
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be; more if X is the secret."""
@@ -284,39 +284,39 @@ class SeparableOracle:
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Descend from the columns in use, and from vertices of other kinds."""
-        cost = self._priced(duals)
+        cost = self._reduced_cost(duals)
         if self._own is not None:
-            return self._shaken(cost, columns, clock)
-        found = self._descended(cost, columns, clock)
+            return self._search_shaken(cost, columns, clock)
+        found = self._descend_from(cost, columns, clock)
         if len(columns) < LIMITS.regions or _FRUITFUL * len(found) < len(columns):
-            more = self._descended(cost, self.rows.extremes, clock)
+            more = self._descend_from(cost, self.rows.extremes, clock)
             found = np.concatenate([found, more])
             found = found[np.argsort(self.utility.costs(found) - dot(found, duals), kind="stable")]
         return found
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Bound the cost from below by branch and bound."""
         if self._own is not None and self.inputs <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
-            closer = self._bounded(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[1:-1])
+            closer = self._prove_bound(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[1:-1])
             if closer.bound >= goal:
                 return closer
-        return self._bounded(
+        return self._prove_bound(
             duals, goal, clock, LIMITS.nodes[:-1] if self._split else LIMITS.nodes[1:]
         )
 
-    def _bounded(
+    def _prove_bound(
         self, duals: Floats, goal: float, clock: Clock, budgets: tuple[int, ...]
-    ) -> Priced:
-        cost = self._priced(duals)
+    ) -> PricingResult:
+        cost = self._reduced_cost(duals)
         inner = (goal - self._constant) / self._scale
         bound, found = self._regions(cost, inner, clock, budgets)
         # What is taken off: the rounding of numbers that were scaled, and of this sum.
         size = abs(bound) + self._constant / self._scale + float(np.abs(self._fixed).max())
         slack = rounding(0) * size
-        return Priced((bound - slack) * self._scale + self._constant, found)
+        return PricingResult((bound - slack) * self._scale + self._constant, found)
 
-    def _priced(self, duals: Floats) -> Cost:
+    def _reduced_cost(self, duals: Floats) -> Cost:
         """Return the reduced cost."""
         linear = self._fixed.copy()
         linear[: self.inputs] -= duals / self._scale
@@ -324,7 +324,7 @@ class SeparableOracle:
 
     # ------------------------------------------------------------------ search
 
-    def _shaken(self, cost: Cost, columns: Floats, clock: Clock) -> Floats:
+    def _search_shaken(self, cost: Cost, columns: Floats, clock: Clock) -> Floats:
         """Descend from the columns in use, and from vertices that are best for shaken slopes."""
         assert self._own is not None
         box = self._own
@@ -332,12 +332,12 @@ class SeparableOracle:
         if self._cost is not None:
             slopes += self._cost.chord(box.low, box.high)
         spread = np.std(slopes) + TOLERANCES.hair
-        starts = np.vstack([columns, box.least(slopes[None])[1]])
+        starts = np.vstack([columns, box.minimise(slopes[None])[1]])
         found = np.zeros((0, self.inputs))
         for count in (LIMITS.starts, 8 * LIMITS.starts):
             scale = spread * self._generator.choice([0.1, 0.5, 2.0], size=(count, 1))
             shaken = slopes + scale * self._generator.standard_normal((count, self.inputs))
-            found = self._descended(cost, np.vstack([starts, box.least(shaken)[1]]), clock)
+            found = self._descend_from(cost, np.vstack([starts, box.minimise(shaken)[1]]), clock)
             if len(found) >= _FEW or clock.left <= 0:
                 break
             starts = found
@@ -345,9 +345,9 @@ class SeparableOracle:
 
     def descend(self, duals: Floats, starts: Floats, clock: Clock) -> Floats:
         """Return vertices below the starts that no neighbour is better than, best first."""
-        return self._descended(self._priced(duals), starts, clock, below=np.inf)
+        return self._descend_from(self._reduced_cost(duals), starts, clock, below=np.inf)
 
-    def _descended(
+    def _descend_from(
         self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible
     ) -> Floats:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
@@ -370,7 +370,7 @@ class SeparableOracle:
         together = int(np.clip(MOMENT * SPEED / each, 1, 50))
         starts = np.ascontiguousarray(starts)
         tasks = np.array_split(np.arange(len(starts)), len(starts) // together + 1)
-        results = _share([task for task in tasks if len(task)], descend, clock)
+        results = _run_in_threads([task for task in tasks if len(task)], descend, clock)
         if not results:
             return np.zeros((0, self.inputs))
         vertices, costs = (np.concatenate(part) for part in zip(*results, strict=True))
@@ -380,7 +380,7 @@ class SeparableOracle:
             names = np.flatnonzero(vertices[k] > TOLERANCES.hair)
             key = names.tobytes() + vertices[k, names].round(9).tobytes()
             kept.setdefault(key, int(k))
-        return self.rows.inside(vertices[np.fromiter(kept.values(), np.int64, len(kept))])
+        return self.rows.keep_inside(vertices[np.fromiter(kept.values(), np.int64, len(kept))])
 
     # ------------------------------------------------------------------- proof
 
@@ -426,7 +426,7 @@ class SeparableOracle:
             budget = int(min(budget, max(clock.left * SPEED / per_node, 1.0)))
             pieces = len(todo) * budget // 1000 + 1
             tasks = [part for part in np.array_split(todo, pieces) if len(part)]
-            for chosen, part, found in _share(tasks, bound, clock, halt):
+            for chosen, part, found in _run_in_threads(tasks, bound, clock, halt):
                 bounds[chosen] = np.maximum(bounds[chosen], part)
                 points.append(found)
             todo = todo[bounds[todo] < goal]
@@ -435,7 +435,7 @@ class SeparableOracle:
                 starts = np.clip(np.concatenate(points), 0.0, None)
                 points.clear()
                 below = 0.5 * (goal * self._scale + self._constant)
-                vertices = self._descended(
+                vertices = self._descend_from(
                     cost, starts, clock, below=min(below, -TOLERANCES.visible)
                 )
                 if len(vertices):
@@ -472,7 +472,7 @@ class SeparableOracle:
             upper = programme.upper.copy()
             upper[:n] = middle
             if answer.status == "infeasible":
-                if self._empty(highs.ray(), upper):
+                if self._proves_infeasible(highs.ray(), upper):
                     low = middle
                 else:
                     high = middle
@@ -491,7 +491,7 @@ class SeparableOracle:
                 high = middle
         return low
 
-    def _empty(self, ray: Floats, upper: Floats) -> bool:
+    def _proves_infeasible(self, ray: Floats, upper: Floats) -> bool:
         """Tell whether multipliers prove that nothing lies below some upper ends.
 
         They do if a cost of 0 would be more than 0.
@@ -509,7 +509,7 @@ class SeparableOracle:
         )  # fmt: skip
 
 
-def _share(
+def _run_in_threads(
     tasks: Sequence[T],
     work: Callable[[T], tuple[R, float]],
     clock: Clock,

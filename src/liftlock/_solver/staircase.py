@@ -31,28 +31,28 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.clock import PASS, Clock
-from liftlock._solver.column_generation import Oracle, Priced
-from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._runtime.clock import PASS, Clock
+from liftlock._solver.column_generation import Oracle, PricingResult
+from liftlock._solver.enumeration import EnumeratedOracle
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import QUOTIENT, rounding
-from liftlock.utility import shape
-from liftlock.utility.shape import Kind
-from liftlock.utility.utility import Utility
+from liftlock.exact.tolerances import TOLERANCES
+from liftlock.utility import base
+from liftlock.utility.base import TermKind, Utility
 
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 
-class Stairs:
+class StaircasePolytope:
     """The posteriors of all staircase columns, as a polytope.
 
-    >>> stairs = Stairs(np.array([0.5, 0.5]), 3.0)
-    >>> stairs.least(np.array([[1.0, 0.0]]))[1].tolist()
+    >>> stairs = StaircasePolytope(np.array([0.5, 0.5]), 3.0)
+    >>> stairs.minimise(np.array([[1.0, 0.0]]))[1].tolist()
     [[0.25, 0.75]]
     """
 
@@ -75,7 +75,7 @@ class Stairs:
         lows: Floats = self.masses * least * (1.0 - QUOTIENT)
         return lows
 
-    def raised(self, sets: Floats) -> Floats:
+    def posteriors_of(self, sets: Floats) -> Floats:
         """Return the posteriors of sets given as rows of 0 and 1."""
         weights = self.masses * (1.0 + (self.ratio - 1.0) * sets)
         posteriors: Floats = weights / weights.sum(axis=1, keepdims=True)
@@ -88,27 +88,29 @@ class Stairs:
         raised: Floats = (lifts > middle).astype(np.float64)
         return raised
 
-    def every(self) -> Floats:
+    def all_posteriors(self) -> Floats:
         """Return the posteriors of all sets but the empty and the full one.
 
-        >>> Stairs(np.array([0.5, 0.5]), 3.0).every().tolist()
+        >>> StaircasePolytope(np.array([0.5, 0.5]), 3.0).all_posteriors().tolist()
         [[0.75, 0.25], [0.25, 0.75]]
         """
         numbers = np.arange(1, (1 << len(self)) - 1)
-        return self.raised(((numbers[:, None] >> np.arange(len(self))) & 1).astype(np.float64))
+        return self.posteriors_of(
+            ((numbers[:, None] >> np.arange(len(self))) & 1).astype(np.float64)
+        )
 
-    def some(self, number: int) -> Floats:
+    def random_sets(self, number: int) -> Floats:
         """Return random sets of every size."""
         likely = self._generator.random((number, 1))
         return (self._generator.random((number, len(self))) < likely).astype(np.float64)
 
     def start(self) -> Floats:
         """Return k-ary randomised response, and random sets of every size."""
-        sets = self.some(2 * len(self))
+        sets = self.random_sets(2 * len(self))
         proper = (sets.sum(axis=1) > 0) & (sets.sum(axis=1) < len(self))
-        return self.raised(np.vstack([np.eye(len(self)), sets[proper]]))
+        return self.posteriors_of(np.vstack([np.eye(len(self)), sets[proper]]))
 
-    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+    def minimise(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return the least slopes . v for each row, to rounding: the symbols of least slope."""
         order = np.argsort(slopes, axis=1, kind="stable")
         masses = self.masses[order]
@@ -119,7 +121,7 @@ class Stairs:
         best = np.argmin((costs[:, -1:] + gain * costs) / (1.0 + gain * sizes), axis=1)
         sets = np.zeros(slopes.shape)
         np.put_along_axis(sets, order, (np.arange(slopes.shape[1]) < best[:, None]) * 1.0, axis=1)
-        vertices = self.raised(sets)
+        vertices = self.posteriors_of(sets)
         values: Floats = (slopes * vertices).sum(axis=1)
         return values, vertices
 
@@ -128,21 +130,21 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
     """Return the oracle of a prior under LDP.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.utility.symmetric import Histogram
     >>> oracle = staircase_oracle(Problem.of(Prior.uniform(range(30)), LDP("1")), Histogram())
     >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9
     True
     """
     assert problem.ratio is not None
-    stairs = Stairs(problem.masses, problem.ratio)
+    stairs = StaircasePolytope(problem.masses, problem.ratio)
     match utility.shape:
-        case shape.Separable(kind):
-            return PolytopeOracle(stairs, utility, SetTree(stairs, utility, kind))
-        case shape.Variance(points):
+        case base.Separable(kind):
+            return PolytopeOracle(stairs, utility, SetTreePricing(stairs, utility, kind))
+        case base.Variance(points):
             return PolytopeOracle(stairs, utility, Variance(stairs, points))
         case _ if len(stairs) <= LIMITS.few_symbols:
-            return ListedOracle(stairs.every(), utility)
+            return EnumeratedOracle(stairs.all_posteriors(), utility)
         case _:
             pricing = Concave(stairs, utility, stairs.low, max(LIMITS.starts, 4 * len(stairs)))
             return PolytopeOracle(stairs, utility, pricing)
@@ -162,7 +164,7 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Least:
+class NodeMinimum:
     """Where the least of a convex function of u plus a linear one of v is taken, for each node."""
 
     values: Floats
@@ -177,16 +179,18 @@ class Least:
     """How far it is raised, between 0 and 1."""
 
 
-class SetTree:
+class SetTreePricing:
     """Prices a separable cost: by flipping symbols of sets, and by a tree of sets.
 
     >>> from liftlock.utility.symmetric import Histogram
-    >>> tree = SetTree(Stairs(np.array([0.5, 0.3, 0.2]), 3.0), Histogram(), Kind.SQUARE)
+    >>> tree = SetTreePricing(
+    ...     StaircasePolytope(np.array([0.5, 0.3, 0.2]), 3.0), Histogram(), TermKind.SQUARE
+    ... )
     >>> round(tree.prove(np.zeros(3), 0.404, Clock()).bound, 6)  # the least of 1 - sum v^2
     0.405
     """
 
-    def __init__(self, stairs: Stairs, utility: Utility, kind: Kind) -> None:
+    def __init__(self, stairs: StaircasePolytope, utility: Utility, kind: TermKind) -> None:
         self.stairs, self.kind = stairs, kind
         self._concave = Concave(stairs, utility, stairs.low, 0)
         self.masses, self.ratio = stairs.masses, stairs.ratio
@@ -197,15 +201,15 @@ class SetTree:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Linearise from the columns in use and from random sets, and flip symbols."""
         n = len(self.stairs)
-        sets = self.stairs.some(max(LIMITS.starts, 4 * n))
+        sets = self.stairs.random_sets(max(LIMITS.starts, 4 * n))
         clock.spend(PASS * len(sets) * float(n) ** 2)
-        starts = np.vstack([columns, self.stairs.raised(sets)])
+        starts = np.vstack([columns, self.stairs.posteriors_of(sets)])
         found = self._concave.search(duals, starts, clock)
-        better = self.improved(np.vstack([self.stairs.sets(found), sets]), duals)
+        better = self.improve_sets(np.vstack([self.stairs.sets(found), sets]), duals)
         # Those that were not improved differ more from one another, and help as well.
-        return np.vstack([self.stairs.raised(better), found])
+        return np.vstack([self.stairs.posteriors_of(better), found])
 
-    def reduced(self, sets: Floats, duals: Floats) -> Floats:
+    def reduced_costs(self, sets: Floats, duals: Floats) -> Floats:
         """Return the reduced costs of sets, given as rows of 0 and 1."""
         return self._values(self._sums(sets, duals))
 
@@ -215,10 +219,10 @@ class SetTree:
         return sums
 
     def _parts(self, duals: Floats) -> Floats:
-        slopes = -duals - (self._logs if self.kind is Kind.ENTROPY else 0.0)
+        slopes = -duals - (self._logs if self.kind is TermKind.ENTROPY else 0.0)
         return np.stack([self.masses, self.masses * slopes, self.masses**2])
 
-    def improved(self, raised: Floats, duals: Floats) -> Floats:
+    def improve_sets(self, raised: Floats, duals: Floats) -> Floats:
         """Raise or lower one symbol of each set at a time, the best one, while that helps.
 
         What a set costs depends on three sums over it only, so all flips are tried at once.
@@ -226,7 +230,7 @@ class SetTree:
         sets = raised.astype(np.float64)
         gain, parts = self.ratio - 1.0, self._parts(duals)
         rows = np.arange(len(sets))
-        best = self.reduced(sets, duals)
+        best = self.reduced_costs(sets, duals)
         for _ in range(2 * sets.shape[1]):
             changes = (gain * (1.0 - 2.0 * sets))[:, :, None] * parts.T
             values = self._values(self._sums(sets, duals)[:, None, :] + changes)
@@ -243,14 +247,14 @@ class SetTree:
         """Return the reduced cost from the sums of P, slopes P and P^2 over (1, E) levels."""
         u = 1.0 / sums[..., 0]
         linear = u * sums[..., 1]
-        if self.kind is Kind.ENTROPY:
+        if self.kind is TermKind.ENTROPY:
             bend = -log(u) - self._weight * (1.0 - u)
         else:
             bend = 1.0 + u**2 * (self.ratio * self._squares - (self.ratio + 1.0) * sums[..., 2])
         values: Floats = bend + linear
         return values
 
-    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
         if len(self.masses) <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs next to nothing more.
@@ -259,12 +263,12 @@ class SetTree:
                 return closer
         return self._explore(duals, goal, clock)
 
-    def _explore(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+    def _explore(self, duals: Floats, goal: float, clock: Clock) -> PricingResult:
         """Look at the nodes of least bound first, until none is below the goal."""
         n = len(self.masses)
         # The sizes of all terms, wherever u and v are; those of squares grow with the ratio.
         size = 4.0 * np.abs(duals).max() + 2.0
-        if self.kind is Kind.ENTROPY:
+        if self.kind is TermKind.ENTROPY:
             size += 4.0 * np.abs(self._logs).max() + 2.0 * self._weight
         else:
             size += 7.0 * (self.ratio + 1.0) * self.masses.max()
@@ -279,7 +283,7 @@ class SetTree:
         while len(fresh):
             looked += len(fresh)
             clock.spend(PASS * float(fresh.marks.size))
-            bounds, children = self._bounded(fresh, duals, goal, parents, found)
+            bounds, children = self._bound_nodes(fresh, duals, goal, parents, found)
             open_ = bounds < goal + slack
             closed = min(closed, float(bounds[~open_].min(initial=np.inf)))
             for place in np.flatnonzero(open_):
@@ -299,9 +303,9 @@ class SetTree:
         worst = min(closed, heap[0][0] if heap else np.inf)
         found.sort(key=lambda pair: pair[0])
         columns = np.array([vertex for _, vertex in found[: LIMITS.columns]]).reshape(-1, n)
-        return Priced(worst - slack, columns)
+        return PricingResult(worst - slack, columns)
 
-    def _bounded(
+    def _bound_nodes(
         self,
         nodes: Nodes,
         duals: Floats,
@@ -310,12 +314,12 @@ class SetTree:
         found: list[tuple[float, Floats]],
     ) -> tuple[Floats, list[list[tuple[Marks, float, float]]]]:
         """Return bounds, and the parts into which each node below the goal is cut."""
-        if self.kind is Kind.ENTROPY:
+        if self.kind is TermKind.ENTROPY:
             slopes = np.broadcast_to(-self._logs - duals, nodes.marks.shape)
-            least = self.least(nodes, slopes, "entropy", np.zeros(len(nodes)))
+            least = self.minimise(nodes, slopes, "entropy", np.zeros(len(nodes)))
             off = np.zeros(len(nodes))
         else:
-            least, off = self._squared(nodes, duals)
+            least, off = self._bound_squared(nodes, duals)
         bounds = np.maximum(least.values, parents)
         below = np.flatnonzero(least.values < goal)
         self._gather(least, below, duals, goal, found)
@@ -338,7 +342,7 @@ class SetTree:
 
     def _gather(
         self,
-        least: Least,
+        least: NodeMinimum,
         below: Places,
         duals: Floats,
         goal: float,
@@ -351,35 +355,37 @@ class SetTree:
         more = sets.copy()
         more[np.arange(len(below)), least.part[below]] = 1.0
         near = np.unique(np.vstack([sets, more]), axis=0)
-        reduced = self.reduced(near, duals)
+        reduced = self.reduced_costs(near, duals)
         known = {value for value, _ in found}
         for place in np.flatnonzero(reduced < goal):
             if float(reduced[place]) not in known:
-                found.append((float(reduced[place]), self.stairs.raised(near[place][None])[0]))
+                found.append(
+                    (float(reduced[place]), self.stairs.posteriors_of(near[place][None])[0])
+                )
 
-    def _squared(self, nodes: Nodes, duals: Floats) -> tuple[Least, Floats]:
+    def _bound_squared(self, nodes: Nodes, duals: Floats) -> tuple[NodeMinimum, Floats]:
         """Bound 1 - sum v^2 - y . v with the two envelopes of the product u m from above."""
         masses = np.broadcast_to(self.masses, nodes.marks.shape)
         none = np.zeros(len(nodes))
-        least_m = self.least(nodes, masses, "none", none).values
-        most_m = -self.least(nodes, -masses, "none", none).values
+        least_m = self.minimise(nodes, masses, "none", none).values
+        most_m = -self.minimise(nodes, -masses, "none", none).values
         empty = ~np.isfinite(least_m)
         least_m, most_m = np.where(empty, 0.0, least_m), np.where(empty, 1.0, most_m)
         factor = self.ratio + 1.0
-        best: Least | None = None
+        best: NodeMinimum | None = None
         for level, ends in ((nodes.high, least_m), (nodes.low, most_m)):
             # u m <= level m + end u - level end
             slopes = -duals - factor * level[:, None] * self.masses
-            found = self.least(nodes, slopes, "square", -factor * ends)
+            found = self.minimise(nodes, slopes, "square", -factor * ends)
             values = found.values + 1.0 + factor * level * ends
-            found = Least(values, found.place, found.raised, found.part, found.share)
+            found = NodeMinimum(values, found.place, found.raised, found.part, found.share)
             best = found if best is None else _larger(best, found)
         assert best is not None
         off = factor * (nodes.high - best.place) * (best.place - nodes.low)
         off *= (most_m - least_m) / np.maximum(nodes.high - nodes.low, 1e-300)
         return best, np.maximum(off, 0.0)
 
-    def least(self, nodes: Nodes, slopes: Floats, curve: str, tilt: Floats) -> Least:
+    def minimise(self, nodes: Nodes, slopes: Floats, curve: str, tilt: Floats) -> NodeMinimum:
         """Minimise curve(u) + tilt u + slopes . v over each node, symbols in part allowed.
 
         With the first j undecided symbols raised and the next in part, the linear part is
@@ -430,7 +436,7 @@ class SetTree:
         raised = np.zeros(marks.shape, dtype=bool)
         full = (marks == 1) | ((marks == 0) & (np.arange(marks.shape[1]) < best))
         np.put_along_axis(raised, order, full, axis=1)
-        return Least(
+        return NodeMinimum(
             np.take_along_axis(values, best, axis=1)[:, 0],
             chosen[:, 0],
             raised,
@@ -449,10 +455,10 @@ def _sums_before(values: Floats) -> Floats:
     return sums
 
 
-def _larger(first: Least, second: Least) -> Least:
+def _larger(first: NodeMinimum, second: NodeMinimum) -> NodeMinimum:
     """Take, for each node, the one that bounds more."""
     take = second.values > first.values
-    return Least(
+    return NodeMinimum(
         np.where(take, second.values, first.values),
         np.where(take, second.place, first.place),
         np.where(take[:, None], second.raised, first.raised),

@@ -7,26 +7,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liftlock._runtime.clock import Clock, Ending, SetupTimedOut
 from liftlock._solver import two_values
-from liftlock._solver.channel_programme import Least, least_distortion, solve_profiles
-from liftlock._solver.clock import Clock, Ending, TimeUp
-from liftlock._solver.column_generation import Decomposition, Oracle, generate
+from liftlock._solver.channel_programme import LeastDistortion, least_distortion, solve_profiles
+from liftlock._solver.column_generation import Decomposition, Oracle, generate_columns
 from liftlock._solver.enumeration import (
-    ListedOracle,
+    EnumeratedOracle,
     enumerate_vertices,
     half_spaces,
 )
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.outputs import finish, read_as, without_room
+from liftlock._solver.outputs import finish_solution, name_by_reproduction, release_nothing
 from liftlock._solver.problem import Problem, ProfileTask, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS
-from liftlock.contexts import Family
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.model import Family
+from liftlock.utility.base import (
+    Linear,
+    Separable,
+    Utility,
+    Variance,
+    cost_of_no_noise,
+    cost_of_no_release,
+)
 from liftlock.utility.mean import points_of, posterior_medians
-from liftlock.utility.shape import Linear, Separable, Variance
-from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth
 
 AUTO = "auto"
 
@@ -36,7 +42,7 @@ _COEFFICIENT, _LIMITS_OF_A_CELL = 120, 4
 _DRAWN = 340
 """Bytes for each two symbols, where posteriors are drawn at random."""
 
-Found = Decomposition | Least | Solution
+Found = Decomposition | LeastDistortion | Solution
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Strategy:
 
     name: str
     """What `how` accepts."""
-    says: str
+    summary: str
     """What it does, in one line."""
     when: str
     """Where it is the best way."""
@@ -94,7 +100,7 @@ def _numbers(task: Task) -> Found:
     from liftlock._solver.numbers import least_loss
 
     problem, shape = task.problem, task.shape
-    found = least_loss(problem.widened(), task.utility, task.clock)
+    found = least_loss(problem.widen(), task.utility, task.clock)
     if not isinstance(shape, Linear):
         return found
     # Outputs are read as medians; those with the same one are joined.
@@ -105,7 +111,9 @@ def _numbers(task: Task) -> Found:
     order = np.argsort(points, kind="stable")
     inputs = order[np.searchsorted(points[order], read)]
     place = [shape.reproductions.index(label) for label in problem.inputs.labels]
-    return read_as(problem, shape.losses, shape.reproductions, found, np.array(place)[inputs])
+    return name_by_reproduction(
+        problem, shape.losses, shape.reproductions, found, np.array(place)[inputs]
+    )
 
 
 # --- linear losses ------------------------------------------------------------------------------
@@ -114,7 +122,7 @@ def _numbers(task: Task) -> Found:
 def _channel_programme(task: Task) -> Found:
     if isinstance(task, ProfileTask):
         return solve_profiles(task)
-    return least_distortion(task.problem.widened(), task.utility, clock=task.clock)
+    return least_distortion(task.problem.widen(), task.utility, clock=task.clock)
 
 
 def _programme_memory(task: Task) -> float:
@@ -137,8 +145,8 @@ def _random_decomposition(task: Task) -> Found | None:
         from liftlock._solver.random_decomposition import decompose
 
     try:
-        return decompose(task.problem.widened(), task.utility, task.clock)
-    except TimeUp:
+        return decompose(task.problem.widen(), task.utility, task.clock)
+    except SetupTimedOut:
         return None  # column generation has a result whenever it is stopped
 
 
@@ -154,7 +162,7 @@ def _enumeration(task: Task) -> Found | None:
     asked = task.how != AUTO
     try:
         vertices = enumerate_vertices(
-            half_spaces(problem.widened()),
+            half_spaces(problem.widen()),
             task.symbols,
             LIMITS.asked_vertices if asked else LIMITS.listed_vertices,
             clock,
@@ -163,9 +171,9 @@ def _enumeration(task: Task) -> Found | None:
         if asked:
             raise
         return None  # more than are worth listing
-    except TimeUp:
+    except SetupTimedOut:
         return _without_search(task)
-    return _mixture(task, ListedOracle(vertices, task.utility))
+    return _mixture(task, EnumeratedOracle(vertices, task.utility))
 
 
 def _may_list(task: Task) -> bool:
@@ -179,8 +187,8 @@ def _may_list(task: Task) -> bool:
 
 def _generation(task: Task) -> Found:
     try:
-        oracle = _pricing(task.problem.widened(), task.utility, task.clock)
-    except TimeUp:
+        oracle = _pricing(task.problem.widen(), task.utility, task.clock)
+    except SetupTimedOut:
         return _without_search(task)
     return _mixture(task, oracle)
 
@@ -195,7 +203,7 @@ def _pricing(problem: Problem, utility: Utility, clock: Clock) -> Oracle:
         from liftlock._solver.staircase import staircase_oracle
 
         return staircase_oracle(problem, utility)
-    clock.tell("compiling (the first time takes half a minute)")
+    clock.report_stage("compiling (the first time takes half a minute)")
     with clock.pause():
         from liftlock._solver.separable import rows_oracle
 
@@ -205,7 +213,7 @@ def _pricing(problem: Problem, utility: Utility, clock: Clock) -> Oracle:
 def _mixture(task: Task, oracle: Oracle) -> Decomposition:
     problem = task.problem
     floor = problem.lower if task.own_secret else 0.0
-    return generate(
+    return generate_columns(
         problem.masses, task.utility, oracle, task.clock, floor=floor, first=_beginning(task)
     )
 
@@ -230,8 +238,8 @@ def _without_search(task: Task) -> Decomposition:
         columns,
         weights,
         cost,
-        min(cost_of_truth(utility, masses), cost),
-        cost_of_nothing(utility, masses),
+        min(cost_of_no_noise(utility, masses), cost),
+        cost_of_no_release(utility, masses),
         len(columns),
         0,
         clock.elapsed,
@@ -367,16 +375,16 @@ STRATEGIES = (
 )
 """In the order in which they are tried."""
 
-WAYS = tuple(
+STRATEGY_NAMES = tuple(
     dict.fromkeys([AUTO, "generation", "enumeration", *(each.name for each in STRATEGIES)])
 )
 """What `how` accepts."""
 
 
-def check_way(how: str) -> None:
+def check_strategy(how: str) -> None:
     """Refuse a name that no strategy has."""
-    if how not in WAYS:
-        raise InputError("unknown strategy", value=how, remedy=f"use {', '.join(WAYS)}")
+    if how not in STRATEGY_NAMES:
+        raise InputError("unknown strategy", value=how, remedy=f"use {', '.join(STRATEGY_NAMES)}")
 
 
 def candidates(task: Task) -> Iterable[Strategy]:
@@ -401,26 +409,26 @@ def solve(task: Task) -> Solution:
     for reduction in REDUCTIONS:
         reduced = reduction.apply(task)
         if reduced is not None:
-            task.say(Step("reduction", reduction.name, reduced.says))
+            task.explain_step(Step("reduction", reduction.name, reduced.summary))
             return reduced.expand(solve(reduced.task), solve)
     if task.problem.allows_nothing and not isinstance(task, ProfileTask):
-        return without_room(task)
+        return release_nothing(task)
     tried = []
     for strategy in candidates(task):
         tried.append(strategy)
         found = strategy.solve(task)
         if found is None:
-            task.say(Step("strategy", strategy.name, "gave up", taken=False))
+            task.explain_step(Step("strategy", strategy.name, "gave up", taken=False))
             continue
         if not strategy.last and task.how == AUTO and found.gap > task.clock.gap:
             assert isinstance(found, Decomposition)
             said = "missed the gap: the next one starts from what it found"
-            task.say(Step("strategy", strategy.name, said))
+            task.explain_step(Step("strategy", strategy.name, said))
             task = replace(task, first=found.columns)
             continue
-        task.say(Step("strategy", strategy.name, strategy.says))
+        task.explain_step(Step("strategy", strategy.name, strategy.summary))
         _say_why_not(task, tried)
-        return finish(task, found)
+        return finish_solution(task, found)
     # Column generation solves everything, so this one was asked for by its name.
     raise InputError("this strategy found nothing", value=task.how, remedy="use auto")
 
@@ -429,7 +437,7 @@ def _say_why_not(task: Task, tried: list[Strategy]) -> None:
     """Tell whoever asks why the other rows of the tables were not taken."""
     for reduction in REDUCTIONS:
         said = f"not here; it is for {reduction.when}"
-        task.say(Step("reduction", reduction.name, said, taken=False))
+        task.explain_step(Step("reduction", reduction.name, said, taken=False))
     for strategy in STRATEGIES:
         if strategy in tried:
             continue
@@ -441,7 +449,7 @@ def _say_why_not(task: Task, tried: list[Strategy]) -> None:
             said = "would apply; an earlier one is used"
         else:
             said = f"would apply; it is best for {strategy.when}"
-        task.say(Step("strategy", strategy.name, said, taken=False))
+        task.explain_step(Step("strategy", strategy.name, said, taken=False))
 
 
 def memory(task: Task) -> float:
@@ -453,7 +461,7 @@ def memory(task: Task) -> float:
     return next((strategy.memory(task) for strategy in candidates(task)), 0.0)
 
 
-def explained(steps: Iterable[Step]) -> tuple[Step, ...]:
+def explain_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return one step for each row of the tables, in their order: what was taken, or why not."""
     found: dict[tuple[str, str], Step] = {}
     for step in steps:

@@ -15,45 +15,51 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._runtime.clock import Clock, Ending
 from liftlock._solver.blocks import edge_noise, response, solution_of
-from liftlock._solver.clock import Clock, Ending
-from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.linear_programme import Highs
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.output_distributions import (
     Flags,
+    GraphPart,
     Master,
-    OutOfTime,
-    Part,
-    fresh_start,
+    SearchTimedOut,
     least_cap,
+    needs_fresh_start,
 )
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Highs
 from liftlock.exact.reproducible import dot
-from liftlock.exact.weights import GRAIN
+from liftlock.exact.rounding import GRAIN
+from liftlock.exact.tolerances import TOLERANCES
 from liftlock.utility.profile_utility import ProfileUtility
 
 _ABOVE = (TOLERANCES.solver, TOLERANCES.visible, TOLERANCES.close)
 """The least t is found to the solver's tolerance: matrices are sought slightly above it."""
 
 
-def in_proportion(laws: Floats, released: Floats) -> Floats:
+def proportional_matrices(distributions: Floats, released: Floats) -> Floats:
     """Return the matrices in which values that lose send to those that gain, in proportion.
 
     Nothing else moves less mass.
 
-    >>> in_proportion(np.array([[0.5, 0.5]]), np.array([[0.75, 0.25]])).tolist()
+    >>> proportional_matrices(np.array([[0.5, 0.5]]), np.array([[0.75, 0.25]])).tolist()
     [[[1.0, 0.0], [0.5, 0.5]]]
     """
-    surplus, deficit = np.maximum(laws - released, 0.0), np.maximum(released - laws, 0.0)
+    surplus, deficit = (
+        np.maximum(distributions - released, 0.0),
+        np.maximum(released - distributions, 0.0),
+    )
     total = deficit.sum(axis=1, keepdims=True)
-    share = np.divide(surplus, laws, out=np.zeros_like(laws), where=laws > 0)
-    target = np.divide(deficit, total, out=np.zeros_like(laws), where=total > 0)
-    return completed(share[:, :, None] * target[:, None, :], 1.0)
+    share = np.divide(
+        surplus, distributions, out=np.zeros_like(distributions), where=distributions > 0
+    )
+    target = np.divide(deficit, total, out=np.zeros_like(distributions), where=total > 0)
+    return complete_diagonal(share[:, :, None] * target[:, None, :], 1.0)
 
 
-def completed(blocks: Floats, cap: float) -> Floats:
+def complete_diagonal(blocks: Floats, cap: float) -> Floats:
     """Keep entries off the diagonal below the cap, and fill the diagonal."""
     off = ~np.eye(blocks.shape[1], dtype=np.bool_)
     kept = np.where(off, np.clip(blocks, 0.0, cap), 0.0)
@@ -65,55 +71,57 @@ def completed(blocks: Floats, cap: float) -> Floats:
 
 
 class Transport:
-    """Takes laws to laws below a cap; one solver for all, as only right-hand sides change."""
+    """Maps distributions below a cap; one solver for all, as only right-hand sides change."""
 
     def __init__(self, values: int) -> None:
         self.values = values
         self._highs: Highs | None = None
 
-    def matrix(self, law: Floats, released: Floats, cap: float = 1.0) -> Floats:
+    def matrix(self, distribution: Floats, released: Floats, cap: float = 1.0) -> Floats:
         """Return the matrix that moves the least; the cap is raised if it must be.
 
         >>> Transport(3).matrix(np.array([1.0, 0.0, 0.0]), np.full(3, 1 / 3), 0.4)[0].round(6)
         array([0.333333, 0.333333, 0.333333])
         """
-        simple = in_proportion(law[None, :], released[None, :])[0]
+        simple = proportional_matrices(distribution[None, :], released[None, :])[0]
         off = ~np.eye(self.values, dtype=np.bool_)
         if float(simple[off].max(initial=0.0)) <= cap * (1.0 + TOLERANCES.hair):
             return np.asarray(simple)
-        least = least_cap(law, released, cap)
+        least = least_cap(distribution, released, cap)
         for hair in (TOLERANCES.hair, *_ABOVE):
-            flows = self._flows(law, released, least + hair)
+            flows = self._flows(distribution, released, least + hair)
             if flows is not None:
-                return np.asarray(completed(_per_value(flows, law)[None], least + hair)[0])
+                return np.asarray(
+                    complete_diagonal(_per_value(flows, distribution)[None], least + hair)[0]
+                )
         constant: Floats = np.tile(released / released.sum(), (self.values, 1))
         return constant
 
-    def _flows(self, law: Floats, released: Floats, cap: float) -> Floats | None:
+    def _flows(self, distribution: Floats, released: Floats, cap: float) -> Floats | None:
         values = self.values
-        most = np.minimum(cap, 1.0) * np.repeat(law[:, None], values, axis=1)
-        np.fill_diagonal(most, law)
+        most = np.minimum(cap, 1.0) * np.repeat(distribution[:, None], values, axis=1)
+        np.fill_diagonal(most, distribution)
         if self._highs is None:
-            self._highs = _balanced(values)
+            self._highs = _build_flows(values)
         model = self._highs.model
         cells = np.arange(values * values, dtype=np.int32)
         model.changeColsBounds(len(cells), cells, np.zeros(len(cells)), most.ravel())
         # One row is implied by the others: leaving it open, rounding cannot contradict it.
         open_row = values + int(np.argmax(released))
-        for row, end in enumerate(np.concatenate([law, released]).tolist()):
+        for row, end in enumerate(np.concatenate([distribution, released]).tolist()):
             ends = (-np.inf, np.inf) if row == open_row else (end, end)
             model.changeRowBounds(row, *ends)
         answer = self._highs.solve()
         return answer.values.reshape(values, values) if answer.status == "optimal" else None
 
 
-def _per_value(flows: Floats, laws: Floats) -> Floats:
+def _per_value(flows: Floats, distributions: Floats) -> Floats:
     """Turn flows into conditional probabilities."""
-    mass = laws[..., None]
+    mass = distributions[..., None]
     return np.divide(flows, mass, out=np.zeros_like(flows), where=mass > 0)
 
 
-def _balanced(values: int) -> Highs:
+def _build_flows(values: int) -> Highs:
     """Build the flows of one profile, staying included; limits and ends are set later."""
     with extra("solver"):
         from scipy.sparse import csr_matrix
@@ -131,7 +139,7 @@ def _balanced(values: int) -> Highs:
 
 
 def least_moved(
-    part: Part, released: Floats, cap: float, edges_in: Flags, clock: Clock
+    part: GraphPart, released: Floats, cap: float, edges_in: Flags, clock: Clock
 ) -> Floats | None:
     """Return the matrices below a cap that move the least mass and keep every edge, if any do.
 
@@ -146,23 +154,23 @@ class Flows:
     Variables are first the changes D - P of every cell, then flows.
     """
 
-    def __init__(self, part: Part, released: Floats, cap: float, edges_in: Flags) -> None:
+    def __init__(self, part: GraphPart, released: Floats, cap: float, edges_in: Flags) -> None:
         self.part, self.cap = part, cap
-        profiles, values = part.laws.shape
+        profiles, values = part.distributions.shape
         self._cells = profiles * values
         profile, source, target = np.nonzero(
-            (part.laws > 0)[:, :, None] & ~np.eye(values, dtype=np.bool_)
+            (part.distributions > 0)[:, :, None] & ~np.eye(values, dtype=np.bool_)
         )
         self._at = (profile, source, target)
         self._from, self._to = profile * values + source, profile * values + target
-        self._most = cap * part.laws[profile, source]
+        self._most = cap * part.distributions[profile, source]
         self._cost = part.shares[profile]
         self._in = np.ones(len(profile), dtype=np.bool_)
         if len(profile) > LIMITS.moved_together:
             one_by_one = Transport(values)
             blocks = [
-                one_by_one.matrix(law, aim, cap)
-                for law, aim in zip(part.laws, released, strict=True)
+                one_by_one.matrix(distribution, aim, cap)
+                for distribution, aim in zip(part.distributions, released, strict=True)
             ]
             self._in = np.array(blocks)[self._at] > 0
         self._order = np.flatnonzero(self._in)
@@ -171,7 +179,7 @@ class Flows:
         self._highs = Highs()
         cells = np.arange(self._cells, dtype=np.int32)
         none = np.zeros(self._cells)
-        self._highs.model.addVars(self._cells, -part.laws.ravel(), np.ones(self._cells))
+        self._highs.model.addVars(self._cells, -part.distributions.ravel(), np.ones(self._cells))
         self._highs.model.addRows(
             self._cells, none, none, self._cells, cells, cells, np.ones(self._cells)
         )
@@ -181,20 +189,26 @@ class Flows:
             free = np.full(self._cells, -np.inf)
             empty = np.zeros(0, dtype=np.int32)
             self._highs.model.addRows(
-                self._cells, free, part.laws.ravel(), 0, np.zeros_like(cells), empty, np.zeros(0)
+                self._cells,
+                free,
+                part.distributions.ravel(),
+                0,
+                np.zeros_like(cells),
+                empty,
+                np.zeros(0),
             )
         self._add_flows(self._order)
         self._add_edges(edges_in)
 
     def solve(self, clock: Clock) -> Floats | None:
         """Add edges and flows until none is missing."""
-        values = self.part.laws.shape[1]
-        many = fresh_start(self._cells + len(self._order), values)
+        values = self.part.distributions.shape[1]
+        many = needs_fresh_start(self._cells + len(self._order), values)
         while True:
             self._highs.way = "ipm" if many else "simplex"
             answer = self._highs.solve(clock)
             if answer.status == "limit" or clock.left <= 0:
-                raise OutOfTime("no time is left")
+                raise SearchTimedOut("no time is left")
             if answer.status != "optimal":
                 if self._in.all():
                     return None
@@ -202,18 +216,20 @@ class Flows:
                 many = True
                 continue
             found, prices = answer.values, answer.prices
-            released = self.part.laws + found[: self._cells].reshape(self.part.laws.shape)
+            released = self.part.distributions + found[: self._cells].reshape(
+                self.part.distributions.shape
+            )
             rows = self._add_edges(self.part.excess(released) > TOLERANCES.hair)
             flows = self._add_helpful(prices)
             if not rows and not flows:
                 break
-            many = fresh_start(rows + flows, values)
+            many = needs_fresh_start(rows + flows, values)
             # New flows leave the solution feasible, new edges leave the prices feasible.
             self._highs.model.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
-        table = np.zeros((len(self.part.laws), values, values))
+        table = np.zeros((len(self.part.distributions), values, values))
         profile, source, target = (place[self._order] for place in self._at)
         table[profile, source, target] = found[self._cells :]
-        return completed(_per_value(table, self.part.laws), self.cap)
+        return complete_diagonal(_per_value(table, self.part.distributions), self.cap)
 
     def _add_flows(self, chosen: Any) -> None:
         width = 3 if self._limited else 2
@@ -256,13 +272,13 @@ class Flows:
         if len(way):
             self._edges_in |= wanted
             first, second = self.part.both_ways[way].T
-            values, ratio = self.part.laws.shape[1], self.part.ratio
+            values, ratio = self.part.distributions.shape[1], self.part.ratio
             one, other = first * values + value, second * values + value
-            laws = self.part.laws.ravel()
+            distributions = self.part.distributions.ravel()
             self._highs.model.addRows(
                 len(way),
                 np.full(len(way), -np.inf),
-                ratio * laws[other] - laws[one],
+                ratio * distributions[other] - distributions[one],
                 2 * len(way),
                 (2 * np.arange(len(way))).astype(np.int32),
                 np.stack([one, other], axis=1).ravel().astype(np.int32),
@@ -293,7 +309,7 @@ class _Search:
         problem, goal = task.problem, task.goal
         self.task, self.problem, self.goal, self.clock = task, problem, goal, task.clock
         self.capped = goal.name == "minimax"
-        self.blocks = np.tile(np.eye(problem.values), (len(problem.laws), 1, 1))
+        self.blocks = np.tile(np.eye(problem.values), (len(problem.distributions), 1, 1))
         self.masters: dict[tuple[int, ...], Master] = {}
         for places in problem.context.components:
             part = part_of(problem, goal, places)
@@ -305,24 +321,26 @@ class _Search:
         stopped: Ending = ""
         try:
             self._search()
-        except (OutOfTime, KeyboardInterrupt) as why:
-            stopped = (self.clock.ended or "work") if isinstance(why, OutOfTime) else "interrupt"
+        except (SearchTimedOut, KeyboardInterrupt) as why:
+            stopped = (
+                (self.clock.ended or "work") if isinstance(why, SearchTimedOut) else "interrupt"
+            )
             for places, master in self.masters.items():
-                self.blocks[list(places)] = _stopped(master, self.goal)
-        laws, masters = self.problem.laws, self.masters.values()
+                self.blocks[list(places)] = _matrices_when_stopped(master, self.goal)
+        distributions, masters = self.problem.distributions, self.masters.values()
         bounds = [master.bound for master in masters]
         bound = max(bounds, default=0.0) if self.capped else sum(bounds)
-        cost = self.goal.value(laws, self.blocks)
+        cost = self.goal.value(distributions, self.blocks)
         proof = Optimality(
             self.goal.name,
             cost,
             min(bound, cost),
-            self.goal.of_nothing(laws),
+            self.goal.value_of_no_release(distributions),
             rounds=sum(master.solves for master in masters),
             seconds=self.clock.elapsed,
             stopped=stopped,
         )
-        return solution_of(self.task, self.blocks, proof, proof.stopped_early())
+        return solution_of(self.task, self.blocks, proof, proof.early_stop_remarks())
 
     def _search(self) -> None:
         if self.capped:
@@ -332,8 +350,8 @@ class _Search:
             return
         for places, master in self.masters.items():
             master.least_moved(self.clock)
-            blocks = in_proportion(master.part.laws, master.released)
-            self.blocks[list(places)] = settled(master.part, blocks)
+            blocks = proportional_matrices(master.part.distributions, master.released)
+            self.blocks[list(places)] = enforce_budget(master.part, blocks)
 
     def _below(self, cap: float) -> None:
         """Move as little as possible below a cap, which is raised when a part needs more."""
@@ -342,7 +360,7 @@ class _Search:
             places, master = next(iter(waiting.items()))
             found = self._matrices(master, cap)
             if found is not None:
-                self.blocks[list(places)] = settled(master.part, found)
+                self.blocks[list(places)] = enforce_budget(master.part, found)
                 del waiting[places]
                 continue
             master.least_cap(self.clock)
@@ -358,34 +376,36 @@ class _Search:
             found = least_moved(part, master.released, cap + hair, master.edges_in, self.clock)
             if found is not None:
                 return found
-        return _one_by_one(part, master.released, cap) if master.complete else None
+        return _solve_profiles_apart(part, master.released, cap) if master.complete else None
 
 
-def part_of(problem: ProfileProblem, goal: ProfileUtility, places: tuple[int, ...]) -> Part:
+def part_of(problem: ProfileProblem, goal: ProfileUtility, places: tuple[int, ...]) -> GraphPart:
     """Return one connected part of a graph."""
     chosen = np.array(places, dtype=np.intp)
-    position = np.full(len(problem.laws), -1, dtype=np.intp)
+    position = np.full(len(problem.distributions), -1, dtype=np.intp)
     position[chosen] = np.arange(len(chosen))
     edges = position[problem.edges]
     inside = edges[(edges >= 0).all(axis=1)]
     weights = goal.weights[chosen]
-    return Part(problem.laws[chosen], inside, problem.ratio, weights, problem.widened().ratio)
+    return GraphPart(
+        problem.distributions[chosen], inside, problem.ratio, weights, problem.widen().ratio
+    )
 
 
-def settled(part: Part, blocks: Floats) -> Floats:
+def enforce_budget(part: GraphPart, blocks: Floats) -> Floats:
     """Answer at random so rarely that it only outweighs what solving and rounding leave.
 
     With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
     """
-    released = (part.laws[:, :, None] * blocks).sum(axis=1)
-    used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > TOLERANCES.solver)
+    released = (part.distributions[:, :, None] * blocks).sum(axis=1)
+    used = (part.distributions.max(axis=0) > 0) | (released.max(axis=0) > TOLERANCES.solver)
     count = int(used.sum())
     if (released[:, ~used] > 0).any():
         # Values that no profile of the part has are covered when the draft is made.
-        impossible = (part.laws == 0)[:, :, None] & ~used[None, :, None]
+        impossible = (part.distributions == 0)[:, :, None] & ~used[None, :, None]
         blocks = np.where(impossible, used / count, np.where(used, blocks, 0.0))
         blocks /= blocks.sum(axis=2, keepdims=True)
-        released = (part.laws[:, :, None] * blocks).sum(axis=1)
+        released = (part.distributions[:, :, None] * blocks).sum(axis=1)
     excess = float(part.excess(released)[:, used].max())
     wanted = excess + (1.0 + part.ratio) * 2.0 * GRAIN
     if wanted <= 0:
@@ -396,14 +416,17 @@ def settled(part: Part, blocks: Floats) -> Floats:
     return mixed
 
 
-def _one_by_one(part: Part, released: Floats, cap: float) -> Floats:
-    transport = Transport(part.laws.shape[1])
+def _solve_profiles_apart(part: GraphPart, released: Floats, cap: float) -> Floats:
+    transport = Transport(part.distributions.shape[1])
     return np.array(
-        [transport.matrix(law, aim, cap) for law, aim in zip(part.laws, released, strict=True)]
+        [
+            transport.matrix(distribution, aim, cap)
+            for distribution, aim in zip(part.distributions, released, strict=True)
+        ]
     )
 
 
-def _stopped(master: Master, goal: ProfileUtility) -> Floats:
+def _matrices_when_stopped(master: Master, goal: ProfileUtility) -> Floats:
     """Return matrices that keep every edge of a part although the search is not over.
 
     Where the relaxation stands, or the profiles themselves, with even noise for the worst edge.
@@ -412,9 +435,9 @@ def _stopped(master: Master, goal: ProfileUtility) -> Floats:
     own = ProfileUtility(goal.name, part.shares)
     total = master.released.sum(axis=1, keepdims=True)
     tried = []
-    for released in (part.laws, master.released / total):
+    for released in (part.distributions, master.released / total):
         noise = edge_noise(released[part.edges[:, 0]], released[part.edges[:, 1]], part.ratio).max()
-        blocks = _one_by_one(part, released, master.cap)
+        blocks = _solve_profiles_apart(part, released, master.cap)
         mixed = dot(blocks, response(blocks.shape[1], np.array([noise]))[0])
-        tried.append(settled(part, mixed))
-    return min(tried, key=lambda blocks: own.value(part.laws, blocks))
+        tried.append(enforce_budget(part, mixed))
+    return min(tried, key=lambda blocks: own.value(part.distributions, blocks))

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liftlock._solver.channel_programme import Least, reproductions_of
+from liftlock._solver.channel_programme import LeastDistortion, reproductions_of
 from liftlock._solver.column_generation import Decomposition
-from liftlock._solver.outputs import read_as
+from liftlock._solver.outputs import name_by_reproduction
 from liftlock._solver.problem import Problem, Task
-from liftlock.contexts import PriorSet, representative
 from liftlock.exact.integers import Floats, as_integers
 from liftlock.exact.reproducible import dot
-from liftlock.utility.shape import Linear
-from liftlock.utility.utility import cost_of_nothing, doubt, mean_cost
+from liftlock.model import PriorSet, representative
+from liftlock.utility.base import Linear, cost_error, cost_of_no_release, mean_cost
 
 
 class Flips(NamedTuple):
@@ -81,7 +80,7 @@ def _corner(second: Any, first: Any) -> Flips:
     return Flips(second * (1 - first) / both, first * (1 - second) / both)
 
 
-def solve(task: Task) -> Decomposition | Least:
+def solve(task: Task) -> Decomposition | LeastDistortion:
     """Return the closed form: every other channel is this one with more noise.
 
     The bound is the cost of the one that slightly wider limits allow, which is exact but for the
@@ -93,7 +92,7 @@ def solve(task: Task) -> Decomposition | Least:
         flips = least_flips(at)
         return flips.matrix() if flips.first + flips.second < 1 else np.ones((2, 1))
 
-    least = mean_cost(utility, channel(problem.widened()), problem.masses)
+    least = mean_cost(utility, channel(problem.widen()), problem.masses)
     joint = (channel(problem) * problem.masses[:, None]).T
     weights = joint.sum(axis=1)
     columns = joint / weights[:, None]
@@ -101,8 +100,8 @@ def solve(task: Task) -> Decomposition | Least:
         columns,
         weights,
         float(dot(weights, utility.costs(columns))),
-        least - float(doubt(utility, least, 2, 2)),
-        cost_of_nothing(utility, problem.masses),
+        least - float(cost_error(utility, least, 2, 2)),
+        cost_of_no_release(utility, problem.masses),
         2,
         1,
         task.clock.elapsed,
@@ -111,4 +110,4 @@ def solve(task: Task) -> Decomposition | Least:
     if not isinstance(task.shape, Linear):
         return found
     loss, names = reproductions_of(problem, utility)
-    return read_as(problem, loss, names, found, np.argmin(dot(columns, loss), axis=1))
+    return name_by_reproduction(problem, loss, names, found, np.argmin(dot(columns, loss), axis=1))

@@ -14,26 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._checks import require_context, require_list, require_notion
-from liftlock.accounting.accountants import ACCOUNTANTS, PrivacyLoss, Tight
+from liftlock.accounting.accountants import ACCOUNTANTS, PrivacyLoss, TightAccountant
 from liftlock.accounting.accountants.base import (
     DIFFERENT,
     QUANTITIES,
     UNDER,
-    largest_of,
-    of_edges,
+    concerns_edges,
+    largest_level,
     rounded_up_text,
-    total_of,
+    sum_levels,
 )
 from liftlock.accounting.accountants.exact import product_channel
 from liftlock.accounting.release import Release, Released, common_inputs, delta_of
-from liftlock.alphabet import Alphabet, Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.contexts import AnyUserPrior, Context, PerUserPriors, ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import dense
+from liftlock.model import AnyUserPrior, Context, PerUserPriors, ProfileGraph
+from liftlock.model._checks import require_context, require_list, require_notion
+from liftlock.model.alphabet import Alphabet, Label, label_to_json
+from liftlock.model.channel import Channel
+from liftlock.model.structured import to_dense
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
@@ -50,8 +50,8 @@ NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
 class Account:
     """What several releases of the same data have leaked together, at most.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> twice = account([bit, bit], Prior.uniform([0, 1]))
     >>> print(twice)
@@ -86,7 +86,7 @@ class Account:
             if not spent.valid:
                 continue
             for name in spent.measurements:
-                if name not in found or _less(spent, found[name], name):
+                if name not in found or _is_less(spent, found[name], name):
                     found[name] = spent
         return {name: found[name] for name in _NAMED if name in found}
 
@@ -124,22 +124,22 @@ class Account:
         budgets = [release.budget for release in self.releases]
         if any(budget is None for budget in budgets):
             return None
-        return total_of(budget.nats() for budget in budgets if budget is not None)
+        return sum_levels(budget.nats() for budget in budgets if budget is not None)
 
     @cached_property
-    def alone(self) -> tuple[Enclosure, ...]:
+    def own_losses(self) -> tuple[Enclosure, ...]:
         """The leakage of each release by itself: of LIP, or of the edges of a graph."""
         cache: dict[str, Enclosure] = {}
         for release in self.releases:
             if release.fingerprint not in cache:
-                loss = Tight().bound([release], self._context_for("lip"))
+                loss = TightAccountant().bound([release], self._context_for("lip"))
                 cache[release.fingerprint] = loss[self.headline].value
         return tuple(cache[release.fingerprint] for release in self.releases)
 
     @property
     def headline(self) -> str:
         """The quantity that guarantees in this kind of context are about."""
-        return "profile" if of_edges(self.releases, self.context) else "lip"
+        return "profile" if concerns_edges(self.releases, self.context) else "lip"
 
     def _context_for(self, quantity: str) -> Context:
         if self.context is None:
@@ -154,8 +154,8 @@ class Account:
         if told is not None:
             start = f"budgets add up to {_short(told)}"
         else:
-            told = total_of(self.alone)
-            most = _short(largest_of(self.alone))
+            told = sum_levels(self.own_losses)
+            most = _short(largest_level(self.own_losses))
             start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
         value = self[self.headline].value
         if told.is_infinite:
@@ -177,7 +177,7 @@ class Account:
         prior. Notions that no accountant bounds are audited on all releases together, if that table
         is small enough, and refused otherwise.
         """
-        asked = limited_by(require_notion(limit))
+        asked = limited_quantities(require_notion(limit))
         if asked and self.rests_on_ldp(limit):
             if all(self._within("ldp", budget) for budget in asked.values()):
                 return True
@@ -196,7 +196,9 @@ class Account:
 
     def rests_on_ldp(self, limit: Notion) -> bool:
         """Tell whether nothing but the level of LDP, under every prior, speaks of a limit."""
-        return self.context is None and bool(limited_by(limit).keys() - {"ldp"} - self.best.keys())
+        return self.context is None and bool(
+            limited_quantities(limit).keys() - {"ldp"} - self.best.keys()
+        )
 
     def _within(self, quantity: str, budget: Budget) -> bool:
         measurement = self[quantity]
@@ -245,40 +247,40 @@ class Account:
         if self.allows(limit):
             return
         verb = "exceeds" if self._surely_beyond(limit) else "could exceed"
-        raise NotComposable(f"{what} {verb} {limit}: {self.spent_text(limit)}")
+        raise NotComposable(f"{what} {verb} {limit}: {self.loss_text(limit)}")
 
     @cached_property
-    def unforeseen(self) -> tuple[Label, ...]:
+    def newly_unprotected(self) -> tuple[Label, ...]:
         """The unprotected symbols that some certificate did protect: no limit covers them."""
         return tuple(
             label
             for label in self.unprotected
             if not all(
-                label in release.unprotected or _promised_in(release, self.context)
+                label in release.unprotected or _is_promised_in(release, self.context)
                 for release in self.releases
             )
         )
 
-    def refuse_unforeseen(self, limit: Notion) -> None:
+    def refuse_newly_unprotected(self, limit: Notion) -> None:
         """Refuse to judge a limit where the context calls a symbol impossible that may occur."""
-        if self.unforeseen and limit.ratio_limit is None:
+        if self.newly_unprotected and limit.ratio_limit is None:
             raise InputError(
                 f"{limit} says nothing of what the context to account under calls impossible",
-                value=list(self.unforeseen[:_LISTED]),
+                value=list(self.newly_unprotected[:_LISTED]),
                 remedy="the mechanisms accept it: give it a probability, or limit ldp instead",
             )
 
     def _surely_beyond(self, limit: Notion) -> bool:
-        asked = limited_by(limit)
+        asked = limited_quantities(limit)
         return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
 
-    def spent_text(self, limit: Notion | None = None) -> str:
+    def loss_text(self, limit: Notion | None = None) -> str:
         """Say the leakage so far in a few words, in the quantities that a limit bounds."""
         names: Sequence[str] = [name for name in ("profile", *QUANTITIES) if name in self]
         if limit is not None and limit.name in self:
             names = [limit.name]
-        elif limit is not None and limited_by(limit).keys() <= self.best.keys():
-            names = list(limited_by(limit)) or names
+        elif limit is not None and limited_quantities(limit).keys() <= self.best.keys():
+            names = list(limited_quantities(limit)) or names
         words = []
         for name in names:
             kind = "is" if self.is_exact(name) else "is at most"
@@ -338,7 +340,7 @@ class Account:
         }
 
 
-def limited_by(limit: Notion) -> dict[str, Budget]:
+def limited_quantities(limit: Notion) -> dict[str, Budget]:
     """Return the budget of each quantity that a limit bounds; empty for other notions."""
     lifts = limit.lift_limits()
     limits = {
@@ -372,7 +374,7 @@ def account(
     if isinstance(chosen, ProfileGraph):
         found = _on_same_inputs(found, chosen)
     common_inputs(found)
-    unprotected = _unprotected(found, chosen, impossible, given=context is not None)
+    unprotected = _check_unprotected(found, chosen, impossible, given=context is not None)
     spent: list[PrivacyLoss] = []
     refused: dict[str, str] = {}
     for name, accountant in ACCOUNTANTS.items():
@@ -392,7 +394,7 @@ def _common_context(releases: Sequence[Release]) -> Context | None:
     return first if all(_same_context(first, context) for context in contexts) else None
 
 
-def _unprotected(
+def _check_unprotected(
     releases: Sequence[Release], context: Context | None, impossible: Impossible, *, given: bool
 ) -> tuple[Label, ...]:
     """Return the inputs of which nothing is promised, or refuse them.
@@ -400,26 +402,26 @@ def _unprotected(
     What a certificate listed already is listed again, not refused, unless a context is `given`.
     """
     if isinstance(context, ProfileGraph):
-        return tuple(dict.fromkeys(_outside(releases, context)))
+        return tuple(dict.fromkeys(_unprotected_pairs(releases, context)))
     found: dict[Label, None] = {}
     for release in releases:
         if context is None or isinstance(context, AnyUserPrior):
             found |= dict.fromkeys(release.unprotected)
             continue
         told = bool(release.unprotected) and not given
-        known = "ignore" if told or _promised_in(release, context) else impossible
-        channel = release.channel or _silent(release.inputs)
+        known = "ignore" if told or _is_promised_in(release, context) else impossible
+        channel = release.channel or _uninformative_channel(release.inputs)
         found |= dict.fromkeys(refuse_impossible(channel, context, known))
     return tuple(found)
 
 
-def _promised_in(release: Release, context: Context | None) -> bool:
+def _is_promised_in(release: Release, context: Context | None) -> bool:
     """Tell whether a release is known by its promise alone, and made in this context."""
     own = release.context
     return release.channel is None and own is not None and _same_context(own, context)
 
 
-def _silent(inputs: Alphabet) -> Channel:
+def _uninformative_channel(inputs: Alphabet) -> Channel:
     """Return a channel that says nothing, for a release of which the channel is not known."""
     ones = np.ones((len(inputs), 1), dtype=np.int64)
     return Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
@@ -441,18 +443,18 @@ def _on_same_inputs(releases: tuple[Release, ...], graph: ProfileGraph) -> tuple
     if not any(uses):
         return releases
     return tuple(
-        release if pairs else _by_pairs(release, graph)
+        release if pairs else _to_pairs(release, graph)
         for release, pairs in zip(releases, uses, strict=True)
     )
 
 
-def _by_pairs(release: Release, graph: ProfileGraph) -> Release:
-    table = None if release.channel is None else dense(release.channel)
-    wide = None if table is None else table.reading(graph.pairs, lambda pair: pair[1])
+def _to_pairs(release: Release, graph: ProfileGraph) -> Release:
+    table = None if release.channel is None else to_dense(release.channel)
+    wide = None if table is None else table.precompose(graph.pairs, lambda pair: pair[1])
     return replace(release, inputs=graph.pairs, channel=wide)
 
 
-def _outside(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:
+def _unprotected_pairs(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:
     """Return the pairs (profile, value) of which nothing is promised.
 
     Of one release its certificate lists them. What values that a profile calls impossible give away
@@ -465,7 +467,7 @@ def _outside(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:
     return [(names[i], values[x]) for i, x in graph.impossible() if i in joined]
 
 
-def _less(spent: PrivacyLoss, other: PrivacyLoss, name: str) -> bool:
+def _is_less(spent: PrivacyLoss, other: PrivacyLoss, name: str) -> bool:
     """Tell whether an accountant proves less leakage than another."""
     ours, theirs = spent[name], other[name]
     if ours.value.upper is None:

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.accounting.accountants.base import largest_of, total_of
-from liftlock.accounting.accountants.exact import observation_laws
-from liftlock.accounting.release import product_of
-from liftlock.alphabet import Label
-from liftlock.contexts import ProfileGraph
+from liftlock.accounting.accountants.base import largest_level, sum_levels
+from liftlock.accounting.accountants.exact import observation_distributions
+from liftlock.accounting.release import multiply_ratios
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
+from liftlock.model.alphabet import Label
 from liftlock.notions.base import safe_text
 from liftlock.notions.measurement import Measurement, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
-    OutputLaws,
+    OutputDistributions,
     edge_losses,
     worst_edge,
 )
@@ -125,17 +125,17 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
         raise InputError("unknown kind of composition", value=of, remedy=f"use {', '.join(WAYS)}")
     graph = _common_graph(mechanisms)
     if of == "observation":
-        raise refusal(mechanisms)
-    laws = [OutputLaws.of(mechanism.channel, graph) for mechanism in mechanisms]
+        raise second_release_error(mechanisms)
+    distributions = [OutputDistributions.of(mechanism.channel, graph) for mechanism in mechanisms]
     channels = tuple(mechanism.channel.fingerprint for mechanism in mechanisms)
     budgets = [edge_budget(mechanism) for mechanism in mechanisms]
     if of == "samples":
-        return Composition(of, graph, channels, total_of(budgets), _sample_edges(laws))
-    each = [edge_losses(law) for law in laws]
+        return Composition(of, graph, channels, sum_levels(budgets), _sample_edges(distributions))
+    each = [edge_losses(distribution) for distribution in distributions]
     largest = tuple(edge for edges in zip(*each, strict=True) if (edge := worst_edge(edges)))
-    promised = largest_of(budgets)
+    promised = largest_level(budgets)
     worst = [Fraction(1) if (edge := worst_edge(edges)) is None else edge.ratio for edges in each]
-    together = product_of((ratio, 1) for ratio in worst)
+    together = multiply_ratios((ratio, 1) for ratio in worst)
     at_once = Measurement.of_ratio("profile", together, None).value
     return Composition(of, graph, channels, promised, largest, at_once)
 
@@ -146,17 +146,19 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
     Source: 004 Obs 13.
     """
     graph = _common_graph(mechanisms)
-    laws = observation_laws([mechanism.channel for mechanism in mechanisms], graph)
+    distributions = observation_distributions(
+        [mechanism.channel for mechanism in mechanisms], graph
+    )
     return Composition(
         "observation",
         graph,
         tuple(mechanism.channel.fingerprint for mechanism in mechanisms),
-        total_of(edge_budget(mechanism) for mechanism in mechanisms),
-        edge_losses(laws),
+        sum_levels(edge_budget(mechanism) for mechanism in mechanisms),
+        edge_losses(distributions),
     )
 
 
-def refusal(mechanisms: Sequence[Mechanism]) -> NotComposable:
+def second_release_error(mechanisms: Sequence[Mechanism]) -> NotComposable:
     """Return the refusal of a second release of the same observation, with the loss of both."""
     try:
         together = same_observation(mechanisms)
@@ -202,35 +204,41 @@ def edge_budget(mechanism: Mechanism) -> Enclosure:
     return mechanism.audit()["profile"].value
 
 
-def _sample_edges(laws: Sequence[OutputLaws]) -> tuple[EdgeLoss, ...]:
+def _sample_edges(distributions: Sequence[OutputDistributions]) -> tuple[EdgeLoss, ...]:
     """Multiply the largest ratios the same way: outputs of independent samples are independent."""
-    graph = laws[0].graph
+    graph = distributions[0].graph
     names = graph.profiles.labels
     # The same mechanism is often given many times.
-    alike = {id(law): law for law in laws}
+    alike = {id(distribution): distribution for distribution in distributions}
     found = []
     for first, second in graph.edges:
         best = EdgeLoss(names[first], names[second], None, Fraction(1))
         for more, less in ((first, second), (second, first)):
-            each = {key: _directed(law, more, less) for key, law in alike.items()}
-            ratio = product_of((each[id(law)][0], 1) for law in laws)
+            each = {
+                key: _largest_ratio(distribution, more, less) for key, distribution in alike.items()
+            }
+            ratio = multiply_ratios(
+                (each[id(distribution)][0], 1) for distribution in distributions
+            )
             if best.ratio is not None and (ratio is None or ratio > best.ratio):
-                outputs = tuple(each[id(law)][1] for law in laws)
+                outputs = tuple(each[id(distribution)][1] for distribution in distributions)
                 best = EdgeLoss(names[more], names[less], outputs, ratio)
         found.append(best)
     return tuple(found)
 
 
-def _directed(laws: OutputLaws, more: int, less: int) -> tuple[Fraction | None, Label]:
+def _largest_ratio(
+    distributions: OutputDistributions, more: int, less: int
+) -> tuple[Fraction | None, Label]:
     """Return max_y P(y | more) / P(y | less), None if infinite, and the output."""
     best, where = Fraction(0), 0
-    for y in range(len(laws.outputs)):
-        one, other = laws.at(more, y), laws.at(less, y)
+    for y in range(len(distributions.outputs)):
+        one, other = distributions.at(more, y), distributions.at(less, y)
         if one and not other:
-            return None, laws.outputs.labels[y]
+            return None, distributions.outputs.labels[y]
         if one and one / other > best:
             best, where = one / other, y
-    return best, laws.outputs.labels[where]
+    return best, distributions.outputs.labels[where]
 
 
 def _nats(value: Enclosure) -> str:

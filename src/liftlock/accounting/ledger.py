@@ -20,28 +20,36 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from liftlock._checks import require_list, require_mechanism, require_path
+from liftlock._runtime.storage import (
+    StoredObject,
+    check_format,
+    errors_at,
+    exclusive_access,
+    malformed_data_errors,
+    read_json,
+    refuse_hard_links,
+    write_durably,
+)
 from liftlock.accounting.account import Account, account
-from liftlock.accounting.composition import NO_RULE, ONCE, refusal
+from liftlock.accounting.composition import NO_RULE, ONCE, second_release_error
 from liftlock.accounting.ledger_entry import (
     LedgerEntry,
-    histories,
+    group_histories,
     now,
     read_known,
     read_note,
-    read_when,
-    whose,
+    read_time,
+    whose_text,
 )
 from liftlock.accounting.release import LeakageLevels, Release
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Joint, ProfileGraph, context_from_data
+from liftlock.accounting.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted_hash
 from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.exact.encoding import fingerprint
-from liftlock.file_lock import check_one_name, exclusive_access
-from liftlock.mechanism import Mechanism
+from liftlock.exact.fingerprint import fingerprint
+from liftlock.mechanism import Mechanism, require_mechanism
+from liftlock.model import Context, Joint, ProfileGraph, context_from_data
+from liftlock.model._checks import require_list, require_path
+from liftlock.model.channel import Channel
 from liftlock.notions.base import Notion
-from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
-from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably
 
 OBSERVATION = "observation"
 """The item that a release of observations is about, if nothing else is said."""
@@ -58,7 +66,7 @@ _GUARANTEE = re.compile(r"^([\w-]+)\((.*)\)$")
 
 
 @dataclass(frozen=True)
-class Ledger(Stored):
+class Ledger(StoredObject):
     """Releases by person, observation or cohort and by data item; nothing in it is ever changed.
 
     Source: 000 Thm 4; 004 Obs 13.
@@ -68,7 +76,7 @@ class Ledger(Stored):
     >>> flip = ll.design(fair, ll.LIP("ln 3/2"), method="binary")
     >>> ledger = Ledger.new().record(flip, who="staff", about="smokes")
     >>> ledger = ledger.record(flip, who="staff", about="smokes")
-    >>> print(ledger.account("smokes", who="staff").spent_text())
+    >>> print(ledger.account("smokes", who="staff").loss_text())
     after 2 releases lip is 0.916291 nats, eps_lower is 0.916291 nats, ...
     >>> ledger.record(flip, who="staff", about="smokes", limit=ll.LIP("1"))
     Traceback (most recent call last):
@@ -116,7 +124,7 @@ class Ledger(Stored):
 
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
-        return salted(self.salt, person)
+        return salted_hash(self.salt, person)
 
     # --- adding ---------------------------------------------------------------------------------
 
@@ -156,10 +164,10 @@ class Ledger(Stored):
         digests = () if people is None else self._digests(people, mechanism, before, place)
         for entry in before:
             if cohort is not None and entry.cohort == cohort:
-                raise _second_release(f"{cohort!r} was released before", mechanism, entry)
+                raise _second_release_error(f"{cohort!r} was released before", mechanism, entry)
         self._check_inputs(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
-        added = self._with(entry, mechanism)
+        added = self._append(entry, mechanism)
         if limit is not None:
             added.refuse_beyond(limit, entry, under)
         return added
@@ -181,7 +189,7 @@ class Ledger(Stored):
             if is_missing(identity) or digest in seen or digest in released or odd:
                 where = f"number {number + 1}" if place is None else place(number)
                 twice = digest in seen
-                raise _refused_id(identity, where, mechanism, released.get(digest), twice=twice)
+                raise _id_error(identity, where, mechanism, released.get(digest), twice=twice)
             seen[digest] = None
         if not seen:
             raise InputError("no people", remedy="give at least one id")
@@ -200,7 +208,7 @@ class Ledger(Stored):
         kept = _is_kept(mechanism.context)
         return LedgerEntry(
             len(self.entries) + 1,
-            now() if when is None else read_when(when),
+            now() if when is None else read_time(when),
             cohort,
             people,
             about,
@@ -216,7 +224,7 @@ class Ledger(Stored):
             self.head,
         )
 
-    def _with(self, entry: LedgerEntry, mechanism: Mechanism) -> Ledger:
+    def _append(self, entry: LedgerEntry, mechanism: Mechanism) -> Ledger:
         mechanisms, contexts = dict(self.mechanisms), dict(self.contexts)
         if entry.embedded:
             mechanisms.setdefault(entry.mechanism, replace(mechanism, origin=None))
@@ -294,14 +302,16 @@ class Ledger(Stored):
         """Refuse a limit that could be exceeded for anybody whom an entry concerns."""
         accounts: dict[tuple[str, ...], Account] = {}
         people = None if entry.cohort else entry.people
-        for history in histories(self.entries, entry.cohort, people):
+        for history in group_histories(self.entries, entry.cohort, people):
             entries = history.items[entry.about]
             key = tuple(sorted(each.mechanism for each in entries))
             if key not in accounts:
                 accounts[key] = account(self.releases(entries), under, impossible="ignore")
-            accounts[key].refuse_unforeseen(limit)
+            accounts[key].refuse_newly_unprotected(limit)
             if not accounts[key].allows(limit):
-                them = repr(history.name) if entry.cohort else whose(self.entries, entry, entries)
+                them = (
+                    repr(history.name) if entry.cohort else whose_text(self.entries, entry, entries)
+                )
                 what = f"release {len(entries)} about {entry.about!r} of {them}"
                 accounts[key].refuse_beyond(limit, what)
 
@@ -330,10 +340,10 @@ class Ledger(Stored):
         if not isinstance(data, dict) or data.get("format") != _OBSERVATIONS:
             return super().from_data(data)
         check_format(data, _OBSERVATIONS, 1)
-        with shaped():
+        with malformed_data_errors():
             found = cls(_read_salt(data["salt"]))
             for told in data["releases"]:
-                entry = _observations(told, len(found) + 1, found.head)
+                entry = _read_observations_entry(told, len(found) + 1, found.head)
                 found = replace(found, entries=(*found.entries, entry))
         return found
 
@@ -404,7 +414,7 @@ class Ledger(Stored):
         Entries are only ever added: a file that holds others is not replaced.
         """
         place = require_path(path)
-        check_one_name(place)
+        refuse_hard_links(place)
         if place.exists():
             self._check_continues(place)
         # What it lists is released next: it must not be lost if the power fails then.
@@ -413,7 +423,7 @@ class Ledger(Stored):
     def _check_continues(self, place: Path) -> None:
         """Refuse to write over a ledger whose entries are not our first ones."""
         data = read_json(place)
-        with located(place), shaped():
+        with errors_at(place), malformed_data_errors():
             if isinstance(data, dict) and data.get("format") == _OBSERVATIONS:
                 data = Ledger.from_data(data).to_data()
             check_format(data, self.FORMAT, self.VERSION)
@@ -427,7 +437,7 @@ class Ledger(Stored):
             raise FileError(
                 "the file holds a release that this ledger lacks",
                 where=str(place),
-                remedy="record in it: with Ledger.opened(path) as ledger",
+                remedy="record in it: with Ledger.open(path) as ledger",
             )
 
     @classmethod
@@ -437,7 +447,7 @@ class Ledger(Stored):
 
     @classmethod
     @contextmanager
-    def opened(cls, path: str | os.PathLike[str]) -> Iterator[Ledger]:
+    def open(cls, path: str | os.PathLike[str]) -> Iterator[Ledger]:
         """Read a ledger, or begin one, and keep others from using it until it is saved.
 
         Two releases at the same time could each find that the limit allows one more.
@@ -446,7 +456,7 @@ class Ledger(Stored):
             yield cls.load(place) if place.exists() else cls.new()
 
 
-def _refused_id(
+def _id_error(
     identity: object,
     where: str,
     mechanism: Mechanism,
@@ -468,7 +478,7 @@ def _refused_id(
     if observations:
         known = "is given twice" if twice else "was released before"
         what = f"{identity!r} at {where} {known}"
-        return _second_release(what, mechanism, None if twice else before)
+        return _second_release_error(what, mechanism, None if twice else before)
     if twice:
         return InputError(
             "a person given twice",
@@ -484,7 +494,7 @@ def _refused_id(
     )
 
 
-def _second_release(
+def _second_release_error(
     what: str, mechanism: Mechanism, before: LedgerEntry | None = None
 ) -> NotComposable:
     """Refuse a second release; what both lose is known only if they are by the same mechanism."""
@@ -492,7 +502,7 @@ def _second_release(
     now = certificate.channel, certificate.guarantee
     told = None if before is None else (before.channel, before.certified)
     if told is None or told == now:
-        reason = refusal([mechanism, mechanism])
+        reason = second_release_error([mechanism, mechanism])
         return NotComposable(f"{what}: {reason}", reason.together)
     return NotComposable(
         f"{what} by mechanism {told[0][:16]}, {told[1]}, which differs from "
@@ -500,7 +510,7 @@ def _second_release(
     )
 
 
-def _observations(told: Any, number: int, previous: str) -> LedgerEntry:
+def _read_observations_entry(told: Any, number: int, previous: str) -> LedgerEntry:
     """Return the entry of a release in a ledger that only held observations."""
     guarantee = _GUARANTEE.match(str(told["guarantee"]))
     if guarantee is None:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from liftlock._checks import require_list, require_mechanism
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.accountants.base import (
     QUANTITIES,
@@ -18,13 +17,14 @@ from liftlock.accounting.accountants.base import (
 from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
 from liftlock.accounting.ledger import Ledger
-from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, histories
-from liftlock.accounting.release import Ratio, Release, least_of, product_of
-from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
+from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, group_histories
+from liftlock.accounting.release import Ratio, Release, multiply_ratios, smallest_ratio
+from liftlock.accounting.salted_ids import id_text
 from liftlock.errors import InputError, NotDefined, listed
-from liftlock.mechanism import Mechanism
+from liftlock.mechanism import Mechanism, require_mechanism
+from liftlock.model import Context, Prior, PriorSet, ProfileGraph
+from liftlock.model._checks import require_list
 from liftlock.notions.measurement import Measurement
-from liftlock.salted_ids import id_text
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class LedgerAccount:
         self.who = None if who is None else _cohort(ledger, who)
         self.people = None if people is None else _known_people(ledger, people, place)
         if self.about is not None and not self.entries:
-            raise _nothing(self)
+            raise _nothing_error(self)
         self.under = under
         self.asked = one_more
         self._accounts: dict[tuple[str, ...], Account] = {}
@@ -107,7 +107,7 @@ class LedgerAccount:
     def groups(self) -> tuple[GroupAccount, ...]:
         """The accounts of every cohort and of every group of people."""
         found = []
-        for history in histories(self.ledger.entries, self.who, self.people):
+        for history in group_histories(self.ledger.entries, self.who, self.people):
             items = tuple(
                 self._item(about, entries)
                 for about, entries in history.items.items()
@@ -115,12 +115,14 @@ class LedgerAccount:
             )
             if not items:
                 continue
-            together = None if len(items) < 2 else together_of([item.account for item in items])
+            together = (
+                None if len(items) < 2 else combine_accounts([item.account for item in items])
+            )
             found.append(GroupAccount(history, items, together))
         return tuple(found)
 
     def _item(self, about: str, entries: tuple[LedgerEntry, ...]) -> ItemAccount:
-        extra = self._known(about) if self.asked is None else self.asked
+        extra = self._known_mechanisms(about) if self.asked is None else self.asked
         more = {
             name: self._account(entries, mechanism)
             for name, mechanism in extra.items()
@@ -128,7 +130,7 @@ class LedgerAccount:
         }
         return ItemAccount(about, entries, self._account(entries), more)
 
-    def _known(self, about: str) -> dict[str, Mechanism]:
+    def _known_mechanisms(self, about: str) -> dict[str, Mechanism]:
         """Return the mechanisms that were used for an item before, by a short name."""
         found: dict[str, Mechanism] = {}
         for entry in self.ledger.entries:
@@ -190,7 +192,7 @@ class LedgerAccount:
 def _cohort(ledger: Ledger, who: object) -> str:
     name = id_text(who)
     if name not in ledger.cohorts:
-        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger))
+        raise InputError("no such cohort in the ledger", value=name, remedy=_contents_text(ledger))
     return name
 
 
@@ -206,7 +208,7 @@ def _known_people(
                 "a person who is not in the ledger",
                 where="" if place is None else place(number),
                 value=person,
-                remedy=_has(ledger) + "; ids are compared as written",
+                remedy=_contents_text(ledger) + "; ids are compared as written",
             )
         found.add(digest)
     if not found:
@@ -214,7 +216,7 @@ def _known_people(
     return frozenset(found)
 
 
-def _has(ledger: Ledger) -> str:
+def _contents_text(ledger: Ledger) -> str:
     """Say whom a ledger has."""
     cohorts, number = ledger.cohorts, len(ledger.people)
     words = []
@@ -225,7 +227,7 @@ def _has(ledger: Ledger) -> str:
     return f"it has {' and '.join(words) or 'nobody'}"
 
 
-def _nothing(found: LedgerAccount) -> InputError:
+def _nothing_error(found: LedgerAccount) -> InputError:
     items = list(dict.fromkeys(entry.about for entry in found.concerning))
     whose = "" if found.who is None and found.people is None else " of them"
     return InputError(
@@ -235,7 +237,7 @@ def _nothing(found: LedgerAccount) -> InputError:
     )
 
 
-def together_of(accounts: list[Account]) -> PrivacyLoss:
+def combine_accounts(accounts: list[Account]) -> PrivacyLoss:
     """Bound the leakage about all data items of a person at once, from the account of each.
 
     Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
@@ -247,17 +249,17 @@ def together_of(accounts: list[Account]) -> PrivacyLoss:
 
     Source: 000 Cor 5 (tight form, P_min = 0).
     """
-    ratios: list[Ratio] = [_of_data(found) for found in accounts]
+    ratios: list[Ratio] = [_data_ratio(found) for found in accounts]
     measurements = {
-        "ldp": Measurement.of_ratio("ldp", product_of((ratio, 1) for ratio in ratios), None)
+        "ldp": Measurement.of_ratio("ldp", multiply_ratios((ratio, 1) for ratio in ratios), None)
     }
     if all(_has_prior(found) for found in accounts):
         lower, upper = [], []
         for j, found in enumerate(accounts):
-            others = product_of((ratio, int(k != j)) for k, ratio in enumerate(ratios))
+            others = multiply_ratios((ratio, int(k != j)) for k, ratio in enumerate(ratios))
             lower.append(lower_bound(Fraction(0), _ratio(found, "eps_lower"), others))
             upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
-        measurements |= sides(least_of(lower), least_of(upper))
+        measurements |= sides(smallest_ratio(lower), smallest_ratio(upper))
     ordered = {name: measurements[name] for name in QUANTITIES if name in measurements}
     return PrivacyLoss(
         "together",
@@ -269,7 +271,7 @@ def together_of(accounts: list[Account]) -> PrivacyLoss:
     )
 
 
-def _of_data(found: Account) -> Ratio:
+def _data_ratio(found: Account) -> Ratio:
     """Return the LDP ratio of all releases of an item, for the data and whatever is behind them."""
     try:
         return measure_ldp(found.releases).ratio

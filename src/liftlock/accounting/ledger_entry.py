@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from liftlock.accounting.release import LeakageLevels, Ratio, Release, promised_edges
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Context
+from liftlock.accounting.release import LeakageLevels, Ratio, Release, edge_levels
+from liftlock.accounting.salted_ids import id_text, is_missing
 from liftlock.errors import FileError, InputError
-from liftlock.exact.encoding import fingerprint, fraction_text
+from liftlock.exact.fingerprint import fingerprint, fraction_text
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.registry import make_notion
-from liftlock.salted_ids import id_text, is_missing
 
 _WHEN = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
 
@@ -71,10 +71,10 @@ class LedgerEntry:
     @property
     def who(self) -> str:
         """Say whose data it was about."""
-        return number_of(len(self.people), [self]) if self.cohort is None else self.cohort
+        return people_text(len(self.people), [self]) if self.cohort is None else self.cohort
 
     @property
-    def of_observations(self) -> bool:
+    def is_of_observations(self) -> bool:
         """Whether the ids are those of observations of a graph of profiles."""
         return not self.context or self.levels.profile is not None
 
@@ -87,7 +87,7 @@ class LedgerEntry:
             return Release(context.inputs, None, context, guarantee, levels)
         if levels.profile is None and guarantee.profile_budget is not None:
             # A ledger of observations alone kept what was promised, and nothing that was measured.
-            levels = promised_edges(guarantee)
+            levels = edge_levels(guarantee)
         return Release(Alphabet.of(["not kept"]), None, None, guarantee, levels)
 
     def to_data(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class LedgerEntry:
             )
         return cls(
             number=_whole(data["number"]),
-            when=read_when(data["when"]) if data["when"] or data["context"] else "",
+            when=read_time(data["when"]) if data["when"] or data["context"] else "",
             cohort=None if "people" in who else read_name(who["cohort"], "cohort"),
             people=tuple(bytes.fromhex(digest).hex() for digest in who.get("people", ())),
             about=read_name(data["about"], "about"),
@@ -195,7 +195,7 @@ def read_note(value: object) -> str:
     return read_name(value, "note") if id_text(value) else ""
 
 
-def read_when(value: object) -> str:
+def read_time(value: object) -> str:
     """Read a time in UTC, such as ``2030-01-31T12:00:00Z``."""
     text = str(value)
     try:
@@ -247,7 +247,7 @@ class ReleaseHistory:
     items: Mapping[str, tuple[LedgerEntry, ...]]
 
 
-def histories(
+def group_histories(
     entries: Sequence[LedgerEntry], cohort: str | None = None, people: Collection[str] | None = None
 ) -> list[ReleaseHistory]:
     """Group people by release history; cohorts are groups of their own.
@@ -271,13 +271,13 @@ def histories(
     found = [ReleaseHistory(name, None, _items(listed)) for name, listed in cohorts.items()]
     for places, number in groups.items():
         theirs = [entries[place] for place in places]
-        found.append(ReleaseHistory(number_of(number, theirs), number, _items(theirs)))
+        found.append(ReleaseHistory(people_text(number, theirs), number, _items(theirs)))
     return found
 
 
-def number_of(number: int, entries: Sequence[LedgerEntry]) -> str:
+def people_text(number: int, entries: Sequence[LedgerEntry]) -> str:
     """Say how many people, or observations, took part in some releases."""
-    if all(entry.of_observations for entry in entries):
+    if all(entry.is_of_observations for entry in entries):
         return f"{number:,} observation{'s' * (number != 1)}"
     return f"{number:,} {'person' if number == 1 else 'people'}"
 
@@ -289,7 +289,7 @@ def _items(entries: list[LedgerEntry]) -> dict[str, tuple[LedgerEntry, ...]]:
     return {about: tuple(listed) for about, listed in found.items()}
 
 
-def whose(
+def whose_text(
     all_entries: Sequence[LedgerEntry], entry: LedgerEntry, entries: Sequence[LedgerEntry]
 ) -> str:
     """Say which people of an entry have exactly these entries about its item."""
@@ -303,7 +303,7 @@ def whose(
         for number, digest in enumerate(entry.people, start=1)
         if all((digest in people) == wanted for wanted, people in took)
     ]
-    everybody = number_of(len(entry.people), [entry])
+    everybody = people_text(len(entry.people), [entry])
     if len(those) == len(entry.people):
         return everybody
     return f"{len(those):,} of the {everybody} (the first is number {those[0]:,})"

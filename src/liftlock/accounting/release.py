@@ -8,10 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-from liftlock._checks import require_channel, require_context, require_notion
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import (
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.rounding import ratio_above, upper_end
+from liftlock.mechanism import Mechanism
+from liftlock.model import (
     AnyUserPrior,
     Context,
     Family,
@@ -20,17 +23,14 @@ from liftlock.contexts import (
     PriorSet,
     ProfileGraph,
 )
-from liftlock.errors import InputError, NotDefined
-from liftlock.exact import enclosure
-from liftlock.exact.budget import Budget
-from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.safe_side import ratio_above, upper_end
-from liftlock.forms import AnyChannel
-from liftlock.mechanism import Mechanism
+from liftlock.model._checks import require_channel, require_context, require_notion
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel
 from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.base import DeltaLimit, Notion
-from liftlock.notions.lift import extremes, impossible_inputs
-from liftlock.notions.relations import Implication, implied
+from liftlock.notions.lift import extreme_lifts, impossible_inputs
+from liftlock.notions.relations import Implication, implications
 from liftlock.notions.rules import Population, ldp_from_lifts
 
 Ratio: TypeAlias = Fraction | None
@@ -40,10 +40,10 @@ _ALIKE = 256
 _SIDES = ("eps_lower", "eps_upper")
 
 
-def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
+def multiply_ratios(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
     """Multiply ratios, each to its power; None is infinite.
 
-    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
+    >>> multiply_ratios([(Fraction(2), 3), (None, 0)]), multiply_ratios([(None, 1)])
     (Fraction(8, 1), None)
     """
     found = Fraction(1)
@@ -56,13 +56,13 @@ def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
     return found
 
 
-def least_of(ratios: Iterable[Ratio]) -> Ratio:
+def smallest_ratio(ratios: Iterable[Ratio]) -> Ratio:
     """Return the smallest ratio; None only if all are infinite."""
     finite = [ratio for ratio in ratios if ratio is not None]
     return min(finite) if finite else None
 
 
-def most_of(ratios: Iterable[Ratio]) -> Ratio:
+def largest_ratio(ratios: Iterable[Ratio]) -> Ratio:
     """Return the largest ratio; None if any is infinite."""
     found = list(ratios)
     finite = [ratio for ratio in found if ratio is not None]
@@ -91,7 +91,7 @@ class LeakageLevels:
 
         >>> from liftlock.notions.lip import LIP
         >>> fair = Prior.uniform(["no", "yes"])
-        >>> Release.promised(LIP("1"), fair).levels(fair).log("lower")
+        >>> Release.from_guarantee(LIP("1"), fair).levels(fair).log("lower")
         Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
         """
         ratio: Ratio = getattr(self, name)
@@ -124,7 +124,7 @@ class Release:
             return released
         if isinstance(released, Mechanism) and released.per_user:
             # Each user has a table of their own; what is promised holds for everybody.
-            promised = cls.promised(released.notion, released.context)
+            promised = cls.from_guarantee(released.notion, released.context)
             return replace(promised, unprotected=released.certificate.unprotected)
         if isinstance(released, Mechanism):
             return cls(
@@ -141,18 +141,20 @@ class Release:
         )
 
     @classmethod
-    def promised(cls, guarantee: Notion, context: Context) -> Release:
+    def from_guarantee(cls, guarantee: Notion, context: Context) -> Release:
         """Take a release of which only a guarantee is known: of lifts, of LDP, or of profiles.
 
         >>> from liftlock.notions.lip import LIP
         >>> fair = Prior.uniform(["no", "yes"])
-        >>> print(Release.promised(LIP("ln 2"), fair).levels(fair).spread)
+        >>> print(Release.from_guarantee(LIP("ln 2"), fair).levels(fair).spread)
         3
         """
         require_context(context)
         if isinstance(context, ProfileGraph):
-            return cls(context.inputs, None, context, guarantee, promised_edges(guarantee))
-        rows = {row.target: row.bound for row in _implied(require_notion(guarantee), context)}
+            return cls(context.inputs, None, context, guarantee, edge_levels(guarantee))
+        rows = {
+            row.target: row.bound for row in _implied_levels(require_notion(guarantee), context)
+        }
         if rows.get("eps_lower") is None and rows.get("ldp") is None:
             raise NotDefined(
                 f"an account of {guarantee}",
@@ -171,25 +173,25 @@ class Release:
             return upper_end(enclosure.exp(bound.upper))
 
         lower, upper = ratio("eps_lower"), ratio("eps_upper")
-        spread = least_of([ratio("ldp"), _omega(lower, upper, context)])
+        spread = smallest_ratio([ratio("ldp"), _omega(lower, upper, context)])
         # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
-        everywhere = spread if _complete(context) else None
+        everywhere = spread if _has_full_support(context) else None
         nats = _in_nats(rows, context)
         if (budget := guarantee.ratio_limit) is not None and not isinstance(context, Joint):
-            everywhere = least_of([everywhere, ratio_above(budget)])
+            everywhere = smallest_ratio([everywhere, ratio_above(budget)])
             if budget.epsilon is not None:
                 nats["ldp"] = budget.epsilon
         levels = LeakageLevels(lower, upper, everywhere, spread, nats=nats)
         return cls(context.inputs, None, context, guarantee, levels)
 
     @classmethod
-    def promised_delta(cls, guarantee: Notion, context: Context) -> Release:
+    def from_delta_guarantee(cls, guarantee: Notion, context: Context) -> Release:
         """Take a release of which only (epsilon, delta)-LDP is known: it bounds no lift."""
         if delta_of(require_notion(guarantee)) is None:
             raise InputError(
                 "not a promise of (epsilon, delta)-LDP",
                 value=str(guarantee)[:40],
-                remedy="give an ApproximateLDP, or use Release.promised",
+                remedy="give an ApproximateLDP, or use Release.from_guarantee",
             )
         require_context(context)
         return cls(context.inputs, None, context, guarantee, LeakageLevels(None, None, None, None))
@@ -205,7 +207,7 @@ class Release:
         return max(limits.lower, limits.upper, key=ratio_above)
 
     @property
-    def of_unkept_graph(self) -> bool:
+    def has_unkept_graph(self) -> bool:
         """Whether it is of an observation, and the graph of profiles behind it was not kept."""
         return self.context is None and self.known is not None and self.known.profile is not None
 
@@ -220,11 +222,11 @@ class Release:
     def levels(self, context: Context | None) -> LeakageLevels:
         """Return the leakage of this release alone in a context; unknown counts as infinite."""
         if self.channel is not None:
-            return levels_of(self.channel, context)
+            return measure_levels(self.channel, context)
         known = self.known
         if known is None:
             return LeakageLevels(None, None, None, None)
-        if context is None and self.of_unkept_graph:
+        if context is None and self.has_unkept_graph:
             return known
         if (
             context is None
@@ -234,7 +236,7 @@ class Release:
             told = known.nats.get("ldp")
             left = {} if told is None else {"ldp": told, "spread": told}
             return LeakageLevels(None, None, known.ldp, known.ldp, nats=left)
-        spread = least_of([known.spread, _omega(known.lower, known.upper, context)])
+        spread = smallest_ratio([known.spread, _omega(known.lower, known.upper, context)])
         return replace(known, spread=spread)
 
 
@@ -246,10 +248,10 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
     """Return the inputs that all releases share, in the order of the first."""
     if not releases:
         raise InputError("no releases", remedy="give at least one")
-    kept = [release.inputs for release in releases if not release.of_unkept_graph]
+    kept = [release.inputs for release in releases if not release.has_unkept_graph]
     first = kept[0] if kept else releases[0].inputs
     for place, release in enumerate(releases):
-        if not release.of_unkept_graph and set(release.inputs.labels) != set(first.labels):
+        if not release.has_unkept_graph and set(release.inputs.labels) != set(first.labels):
             raise InputError(
                 "releases of different data",
                 where=f"release {place + 1}",
@@ -260,11 +262,11 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
     return first
 
 
-def levels_of(channel: AnyChannel, context: Context | None) -> LeakageLevels:
+def measure_levels(channel: AnyChannel, context: Context | None) -> LeakageLevels:
     """Measure one channel exactly, in a context or for LDP alone.
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> found = levels_of(bit, Prior.uniform([0, 1]))
+    >>> found = measure_levels(bit, Prior.uniform([0, 1]))
     >>> str(found.lower), str(found.upper), str(found.ldp)
     ('2', '3/2', '3')
     """
@@ -281,13 +283,13 @@ def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
         return LeakageLevels(None, None, level, level, edges)
     if isinstance(context, AnyUserPrior):
         return LeakageLevels(level, level, level, level)
-    found = extremes(channel, context)
+    found = extreme_lifts(channel, context)
     smallest = found.smallest.lift
     impossible = set(impossible_inputs(channel, context))
     spread = level
     if impossible and isinstance(channel, Channel):
         left = [label for label in channel.inputs.labels if label not in impossible]
-        spread = LDP.measure(channel.restricted(left)).ratio
+        spread = LDP.measure(channel.restrict(left)).ratio
     elif impossible and len(channel.inputs) - len(impossible) == 1:
         spread = Fraction(1)
     return LeakageLevels(1 / smallest if smallest else None, found.largest.lift, level, spread)
@@ -299,7 +301,7 @@ def delta_of(guarantee: Notion | None) -> DeltaLimit | None:
     return limit if limit is not None and limit.form == "ldp" else None
 
 
-def promised_edges(guarantee: Notion) -> LeakageLevels:
+def edge_levels(guarantee: Notion) -> LeakageLevels:
     """Return the level of the edges of any graph of profiles that a guarantee promises."""
     budget, ratio = guarantee.profile_budget, guarantee.ratio_limit
     if ratio is not None:
@@ -317,14 +319,14 @@ def promised_edges(guarantee: Notion) -> LeakageLevels:
     return LeakageLevels(None, None, None, None, ratio_above(budget), told)
 
 
-def _implied(guarantee: Notion, context: Context) -> list[Implication]:
+def _implied_levels(guarantee: Notion, context: Context) -> list[Implication]:
     if isinstance(context, Prior):
         # Lifts speak of the symbols that can occur, and the rules need all of them to.
-        return list(implied(guarantee, context.restricted()))
+        return list(implications(guarantee, context.restrict()))
     if isinstance(context, Joint):
         # Nothing known of a secret, LDP included, bounds the ratios of the data behind it.
-        return [row for row in implied(guarantee, context) if row.target != "ldp"]
-    return list(implied(guarantee))
+        return [row for row in implications(guarantee, context) if row.target != "ldp"]
+    return list(implications(guarantee))
 
 
 def _in_nats(rows: Mapping[str, Enclosure | None], context: Context) -> dict[str, Fraction]:
@@ -335,12 +337,12 @@ def _in_nats(rows: Mapping[str, Enclosure | None], context: Context) -> dict[str
         found["spread"] = told["ldp"]
     elif isinstance(context, PriorSet) and len(found) == len(_SIDES):
         found["spread"] = found["lower"] + found["upper"]
-    if _complete(context) and "spread" in found:
+    if _has_full_support(context) and "spread" in found:
         found["ldp"] = found["spread"]
     return found
 
 
-def _complete(context: Context) -> bool:
+def _has_full_support(context: Context) -> bool:
     """Tell whether every symbol can occur."""
     return isinstance(context, Prior | PriorSet) and all(context.symbol_ranges[1])
 
@@ -364,7 +366,7 @@ def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
         among = context.priors if isinstance(context, Family) else (context.representative(),)
         possible = context.possible.tolist()
         priors = tuple(p for p in among if [count > 0 for count in p.counts] == possible)
-    bounds = (ldp_from_lifts(upper, 1 / lower, Population.of(p.restricted())) for p in priors)
+    bounds = (ldp_from_lifts(upper, 1 / lower, Population.of(p.restrict())) for p in priors)
     return min(bounds, default=lower * upper)
 
 

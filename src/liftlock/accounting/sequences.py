@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from liftlock._checks import require_channel, require_list, require_prior
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.accountants.base import PrivacyLoss, sides
 from liftlock.accounting.accountants.exact import MOST_CELLS
-from liftlock.accounting.release import LeakageLevels, Release, levels_of, product_of
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.prior import common_integers
+from liftlock.accounting.release import LeakageLevels, Release, measure_levels, multiply_ratios
 from liftlock.errors import InputError, LabelError, NotDefined
-from liftlock.forms import AnyChannel, dense
+from liftlock.model import Joint, Prior
+from liftlock.model._checks import require_channel, require_list, require_prior
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.prior import common_integers
+from liftlock.model.structured import AnyChannel, to_dense
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.measurement import Measurement
 
@@ -46,7 +46,7 @@ def markov_chain(first: Prior, steps: Sequence[Channel]) -> Prior:
         (label,): mass for label, mass in zip(first.labels, first.fractions, strict=True) if mass
     }
     for place, each in enumerate(require_list(steps, "channels")):
-        step = dense(require_channel(each, f"step {place + 1}"))
+        step = to_dense(require_channel(each, f"step {place + 1}"))
         grown: dict[tuple[Label, ...], Fraction] = {}
         for past, mass in found.items():
             if past[-1] not in step.inputs:
@@ -75,7 +75,7 @@ def product_prior(priors: Sequence[Prior]) -> Prior:
     given = [require_prior(prior) for prior in require_list(priors, "priors")]
     if not given:
         raise InputError("no priors", remedy="give one for each datum")
-    parts = [prior.restricted() for prior in given]
+    parts = [prior.restrict() for prior in given]
     _check_tuples(math.prod(len(part.labels) for part in parts))
     labels = itertools.product(*(part.labels for part in parts))
     counts = [math.prod(c) for c in itertools.product(*(part.counts for part in parts))]
@@ -123,15 +123,15 @@ def account_sequence(
     ('5', '2')
     """
     channels = [require_channel(channel) for channel in require_list(channels, "channels")]
-    possible = require_prior(prior).restricted()
+    possible = require_prior(prior).restrict()
     tuples = [_tuple(label, len(channels)) for label in possible.labels]
     joints, own, lifted = [], [], []
     for k, channel in enumerate(channels):
         joints.append(_joint(possible, tuples, k))
         known = _own_prior(joints[-1].secret_prior, channel, k)
         refuse_impossible(channel, known, impossible)
-        own.append(levels_of(channel, known))
-        lifted.append(_lifted(channel, own[-1], possible, k))
+        own.append(measure_levels(channel, known))
+        lifted.append(_release_on_tuples(channel, own[-1], possible, k))
     whole = _about_all_tuples(account(lifted, possible), own, channels)
     total = tuple(account(lifted, joint) for joint in joints)
     values = math.prod(len(joint.secrets) for joint in joints)
@@ -142,7 +142,7 @@ def _about_all_tuples(
     whole: Account, own: Sequence[LeakageLevels], channels: Sequence[AnyChannel]
 ) -> Account:
     """Let LDP compare all tuples, also those that the joint prior excludes: its ratios multiply."""
-    ratio = product_of((levels.ldp, 1) for levels in own)
+    ratio = multiply_ratios((levels.ldp, 1) for levels in own)
     attained = all(isinstance(channel, Channel) or channel.every_set for channel in channels)
     every = PrivacyLoss(
         "pairs",
@@ -181,11 +181,11 @@ def account_independent(released: Sequence[tuple[AnyChannel, Prior]]) -> Privacy
             raise InputError("not a pair (channel, prior)", where=where, value=len(parts))
         channel, prior = require_channel(parts[0], where), require_prior(parts[1], where)
         refuse_impossible(channel, prior, "refuse")
-        each.append(levels_of(channel, prior))
-    lower = product_of((levels.lower, 1) for levels in each)
-    upper = product_of((levels.upper, 1) for levels in each)
+        each.append(measure_levels(channel, prior))
+    lower = multiply_ratios((levels.lower, 1) for levels in each)
+    upper = multiply_ratios((levels.upper, 1) for levels in each)
     measurements = sides(lower, upper)
-    ratio = product_of((levels.ldp, 1) for levels in each)
+    ratio = multiply_ratios((levels.ldp, 1) for levels in each)
     measurements["ldp"] = Measurement.of_ratio("ldp", ratio, None)
     forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
     return PrivacyLoss(
@@ -222,15 +222,15 @@ def _own_prior(marginal: Prior, channel: AnyChannel, k: int) -> Prior:
     return Prior(channel.inputs, tuple(counts.get(label, 0) for label in channel.inputs.labels))
 
 
-def _lifted(channel: AnyChannel, levels: LeakageLevels, prior: Prior, k: int) -> Release:
+def _release_on_tuples(channel: AnyChannel, levels: LeakageLevels, prior: Prior, k: int) -> Release:
     """Return the release from tuples to the output of one datum; if large, only its levels."""
     try:
-        table = dense(channel)
+        table = to_dense(channel)
     except NotDefined:
         table = None
     if table is None or len(prior.labels) * len(table.outputs) > MOST_CELLS:
         return Release(prior.alphabet, None, prior, None, levels)
-    return Release.of(table.reading(prior.alphabet, lambda label: label[k]), prior)
+    return Release.of(table.precompose(prior.alphabet, lambda label: label[k]), prior)
 
 
 def _joint(prior: Prior, tuples: list[tuple[Label, ...]], k: int) -> Joint:

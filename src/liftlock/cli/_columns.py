@@ -15,15 +15,15 @@ from liftlock.cli._options import (
     GuaranteeOptions,
     OptionGroup,
     UtilityOptions,
-    nested,
+    nested_group,
     option,
 )
-from liftlock.contexts.columns import MISSING, UNSEEN, Missing, Unseen
 from liftlock.designs.catalogue import find_design
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
-from liftlock.line.grid import check_cells, read_domain
+from liftlock.model.columns import MISSING, UNSEEN, Missing, Unseen
+from liftlock.model.continuous.grid import check_bins, read_domain
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
@@ -57,7 +57,7 @@ class ColumnOptions(OptionGroup):
         is_flag=True,
         help="Privatise all columns jointly, as one value with one guarantee.",
     )
-    guarantee: GuaranteeOptions = nested(GuaranteeOptions, without=("alpha",))
+    guarantee: GuaranteeOptions = nested_group(GuaranteeOptions, without=("alpha",))
     budgets: tuple[tuple[str, str], ...] = option(
         "--budget",
         nargs=2,
@@ -90,7 +90,7 @@ class ColumnOptions(OptionGroup):
         metavar="NAME",
         help="Per-user budgets: the column that holds them. It is public.",
     )
-    utility: UtilityOptions = nested(UtilityOptions)
+    utility: UtilityOptions = nested_group(UtilityOptions)
     method: str = option(
         "--method",
         metavar="METHOD",
@@ -135,7 +135,7 @@ class ColumnOptions(OptionGroup):
         metavar="[NAME=]L:U",
         help="Range to clamp numbers to. Repeatable.",
     )
-    cells: tuple[str, ...] = option(
+    bins: tuple[str, ...] = option(
         "--bins", multiple=True, metavar="[NAME=]N", help="Number of bins for numbers. Repeatable."
     )
 
@@ -154,21 +154,21 @@ class ColumnOptions(OptionGroup):
         usual, others = self._notions()
         told = [
             None if secret == _ITSELF else secret
-            for secret in one_for_each(self.secrets, columns, "--secret")
+            for secret in pair_with_columns(self.secrets, columns, "--secret")
         ]
         self.utility.check()
         method = self.method
         if method != "auto" and self.local_priors is None:
             method = find_design(method).key
-        domains = by_column(self.domains, columns, "--domain")
-        cells = by_column(self.cells, columns, "--bins")
+        domains = parse_by_column(self.domains, columns, "--domain")
+        bins = parse_by_column(self.bins, columns, "--bins")
         for domain in domains.values():
             read_domain(domain)
         for name in self.numbers:
             if name not in columns:
                 raise click.UsageError(f"--numbers names {name}, which is not a --column")
         self._check_used(told)
-        self._check_learned(told, {*self.numbers, *domains, *cells})
+        self._check_learned(told, {*self.numbers, *domains, *bins})
         joints, priors = list(self.joints), list(self.priors)
         contexts: dict[str, Any] = {}
         for column, secret in zip(columns, told, strict=True):
@@ -178,7 +178,7 @@ class ColumnOptions(OptionGroup):
                 given = priors.pop(0) if len(self.priors) > 1 else priors[0]
                 contexts[column] = read_prior(given, note)
         utility = None
-        if self.utility.given():
+        if self.utility.given_options():
             utility = {column: self._utility(contexts.get(column)) for column in columns}
         return column_specs(
             columns,
@@ -194,8 +194,8 @@ class ColumnOptions(OptionGroup):
             smooth=self.smooth,
             numbers=self.numbers,
             domain=domains,
-            cells={name: check_cells(_whole(count, "--bins")) for name, count in cells.items()},
-            local=_local(source, columns[0], self.local_priors, self.local_budgets),
+            bins={name: check_bins(_read_integer(count, "--bins")) for name, count in bins.items()},
+            local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
         )
 
@@ -215,7 +215,7 @@ class ColumnOptions(OptionGroup):
             if name in others:
                 raise click.UsageError(f"--budget is given twice for {name!r}")
             others[name] = parse_claim(claim)
-        if len(others) == len(set(self.columns)) and not self.guarantee.given():
+        if len(others) == len(set(self.columns)) and not self.guarantee.given_options():
             return None, others
         return self.guarantee.read(), others
 
@@ -256,7 +256,7 @@ class ColumnOptions(OptionGroup):
                 )
 
 
-def _local(
+def _per_user_options(
     source: TableFile, column: str, prefix: str | None, budgets: str | None
 ) -> dict[Any, str]:
     if prefix is None:
@@ -275,16 +275,18 @@ def _local(
     return dict(found)
 
 
-def _whole(text: str, option: str) -> int:
+def _read_integer(text: str, option: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise InputError(f"{option} is not a whole number", value=text, remedy="give 2 or more")
     return int(text)
 
 
-def one_for_each(values: Sequence[str], columns: Sequence[str], option: str) -> list[str | None]:
+def pair_with_columns(
+    values: Sequence[str], columns: Sequence[str], option: str
+) -> list[str | None]:
     """Pair values of an option with columns: none, one for all, or one for each.
 
-    >>> one_for_each(["sex"], ["job", "pay"], "--secret")
+    >>> pair_with_columns(["sex"], ["job", "pay"], "--secret")
     ['sex', 'sex']
     """
     if not values:
@@ -299,10 +301,13 @@ def one_for_each(values: Sequence[str], columns: Sequence[str], option: str) -> 
     return list(values)
 
 
-def by_column(values: Sequence[str], columns: Sequence[str], option: str) -> dict[str, str]:
+def parse_by_column(values: Sequence[str], columns: Sequence[str], option: str) -> dict[str, str]:
     """Read values such as ``pay=0:9000``; with one column its name may be left out.
 
-    >>> by_column(["0:9"], ["pay"], "--domain"), by_column(["pay=0:9"], ["job", "pay"], "--domain")
+    >>> (
+    ...     parse_by_column(["0:9"], ["pay"], "--domain"),
+    ...     parse_by_column(["pay=0:9"], ["job", "pay"], "--domain"),
+    ... )
     ({'pay': '0:9'}, {'pay': '0:9'})
     """
     found: dict[str, str] = {}

@@ -16,7 +16,7 @@ from typing import Any
 import click
 from rich.console import Console, RenderableType
 
-from liftlock.progress import Progress, Step, silent
+from liftlock._runtime.progress import Progress, Step, ignore_progress
 
 NOT_A_TERMINAL = 110
 """The width of output that goes into a file or a pipe: enough not to break lines."""
@@ -85,7 +85,7 @@ class Notes:
     def __call__(self, text: str) -> None:
         self.texts.append(text)
 
-    def overwritten(self, output: Path) -> None:
+    def note_overwritten(self, output: Path) -> None:
         """Note that a released table took the place of an older one."""
         self(
             f"{output} was overwritten: if the old file was shared, both releases count together; "
@@ -99,7 +99,7 @@ class Notes:
         self.texts = []
 
     @contextmanager
-    def shown_if_interrupted(self) -> Iterator[None]:
+    def show_if_interrupted(self) -> Iterator[None]:
         """Say what was written already when Ctrl-C ends a command."""
         try:
             yield
@@ -109,22 +109,22 @@ class Notes:
 
 
 @contextmanager
-def working(text: str) -> Iterator[Progress]:
+def show_status(text: str) -> Iterator[Progress]:
     """Show what is being worked on, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:
-        yield silent
+        yield ignore_progress
         return
     with console.status(text) as status:
         yield lambda step: status.update(f"{text}: {step}")
 
 
 @contextmanager
-def stepping(text: str) -> Iterator[Progress]:
+def show_steps(text: str) -> Iterator[Progress]:
     """Show a bar of how far a long work has come, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:
-        yield silent
+        yield ignore_progress
         return
     from rich import progress
 
@@ -182,7 +182,7 @@ class ProgressBar:
 
 
 @contextmanager
-def passing(text: str, unit: str = "rows") -> Iterator[ProgressBar]:
+def show_table_progress(text: str, unit: str = "rows") -> Iterator[ProgressBar]:
     """Show passes over a table with a bar, the rate and the time left, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:

@@ -8,45 +8,45 @@ from pathlib import Path
 
 import click
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.cli._console import working
+from liftlock._runtime.storage import errors_at
+from liftlock.cli._console import show_status
 from liftlock.cli._options import FILE, OptionGroup, option
-from liftlock.confidence import read_confidence
-from liftlock.contexts import Ball, Context, Family, Intervals, Joint, Prior
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.files import (
     MISSING,
+    LoadedChannel,
     Note,
-    ReadChannel,
-    label_place,
+    label_location,
     read_column,
     read_counts,
     read_joint,
     read_prior,
     read_priors,
 )
-from liftlock.forms import AnyChannel
-from liftlock.line.fitting import FITS, Fit, fit
-from liftlock.line.grid import (
-    DEFAULT_CELLS,
+from liftlock.model import Ball, Context, Family, Intervals, Joint, Prior
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.confidence import read_confidence
+from liftlock.model.continuous.distribution import DISTRIBUTIONS, parse_distribution
+from liftlock.model.continuous.fit import FITS, Fit, fit
+from liftlock.model.continuous.grid import (
+    DEFAULT_BINS,
     SPACINGS,
+    ContinuousPrior,
     GridPrior,
-    LinePrior,
-    check_cells,
+    check_bins,
     read_domain,
 )
-from liftlock.line.law import LAWS, parse_law
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.lift import impossible_inputs
-from liftlock.storage import located
 
 _LISTED = 5
-_CUT = ("--domain", "--bins", "--spacing")
+_OF_BINS = ("--domain", "--bins", "--spacing")
 _OF_LABELS = ("--radius", "--smooth", "--confidence")
 
 DOMAIN_HELP = "Range to clamp numbers to, e.g. 0:300000."
-GRID_HELP = f"Number of bins.  [default: {DEFAULT_CELLS}]"
+GRID_HELP = f"Number of bins.  [default: {DEFAULT_BINS}]"
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,11 @@ class ContextOptions(OptionGroup):
         metavar="NAME",
         help="With --prior, a CSV with one row per person: its numeric column.",
     )
-    law: str | None = option(
+    distribution: str | None = option(
         "--distribution",
         metavar="DISTRIBUTION",
-        help=f"Distribution, instead of a file: {', '.join(form for _, form in LAWS.values())}.",
+        help="Distribution, instead of a file: "
+        f"{', '.join(form for _, form in DISTRIBUTIONS.values())}.",
     )
     fit: str | None = option(
         "--fit",
@@ -112,22 +113,22 @@ class ContextOptions(OptionGroup):
     )
 
     @property
-    def of_numbers(self) -> bool:
+    def is_numeric(self) -> bool:
         """Whether the context is one of numbers."""
-        return self.column is not None or self.law is not None
+        return self.column is not None or self.distribution is not None
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
         return {"--prior": self.prior, "--joint": self.joint, "--family": self.family}
 
-    def read(self, note: Note, cells: GridPrior | None = None) -> Context | None:
+    def read(self, note: Note, bins: GridPrior | None = None) -> Context | None:
         """Read the one context that was named, or None.
 
-        `cells` are those that a mechanism brings, into which numbers are then counted.
+        `bins` are those that a mechanism brings, into which numbers are then counted.
         """
         self.check()
-        if self.of_numbers:
-            return self._cut(note) if cells is None else self._on(cells, note)
+        if self.is_numeric:
+            return self._discretise(note) if bins is None else self._on(bins, note)
         if self.joint is not None:
             return read_joint(self.joint)
         if self.family is not None:
@@ -143,7 +144,7 @@ class ContextOptions(OptionGroup):
             found = found.smoothed(self.smooth)
         return Ball.of(found, self.radius) if self.radius is not None else found
 
-    def needed(self, note: Note) -> Context:
+    def require(self, note: Note) -> Context:
         """Read the one context that must be named."""
         found = self.read(note)
         if found is None:
@@ -152,7 +153,9 @@ class ContextOptions(OptionGroup):
             )
         return found
 
-    def agreed(self, read: ReadChannel, channel: Path, note: Note, impossible: str) -> Context:
+    def read_for_channel(
+        self, read: LoadedChannel, channel: Path, note: Note, impossible: str
+    ) -> Context:
         """Read the context, and make sure that it speaks of the inputs of the channel."""
         brought = read.context if isinstance(read.context, GridPrior) else None
         found = self.read(note, brought)
@@ -164,7 +167,7 @@ class ContextOptions(OptionGroup):
                 where=str(channel),
                 remedy="give --prior, --joint or --family",
             )
-        context = matched(context, read.channel.inputs, channel, source, read)
+        context = match_labels(context, read.channel.inputs, channel, source, read)
         if impossible == "refuse":
             _refuse_unprotected(read.channel, context, channel, source)
         if isinstance(context, Joint):
@@ -183,11 +186,11 @@ class ContextOptions(OptionGroup):
         if len(sources) > 1:
             raise click.UsageError(f"give only one of {' and '.join(sources)}")
         self._check_numbers(sources)
-        given = self.given()
+        given = self.given_options()
         for name in (name for name in _OF_LABELS if name in given):
             if self.prior is None:
                 raise click.UsageError(f"{name} goes with --prior")
-            if self.of_numbers:
+            if self.is_numeric:
                 raise click.UsageError(f"{name} works with priors of labels, not of numbers")
             if name != "--confidence" and self.confidence is not None:
                 raise click.UsageError(f"give --confidence or {name}, not both")
@@ -199,35 +202,35 @@ class ContextOptions(OptionGroup):
             read_confidence(self.confidence)
 
     def _check_numbers(self, sources: Sequence[str]) -> None:
-        if self.column is not None and self.law is not None:
+        if self.column is not None and self.distribution is not None:
             raise click.UsageError("give --column or --distribution, not both")
         if self.column is not None and self.prior is None:
             if sources:
                 raise click.UsageError(f"--column goes with --prior, not with {sources[0]}")
             raise click.UsageError("--column needs --prior, the table that holds the column")
-        if self.law is not None and sources:
+        if self.distribution is not None and sources:
             raise click.UsageError(f"--distribution replaces {sources[0]}: leave one out")
-        given = self.given()
-        for name in (name for name in ("--fit", "--missing", *_CUT) if name in given):
-            if not self.of_numbers:
+        given = self.given_options()
+        for name in (name for name in ("--fit", "--missing", *_OF_BINS) if name in given):
+            if not self.is_numeric:
                 stored = self.prior is not None and self.prior.suffix.lower() == ".json"
-                if stored and name in _CUT:
+                if stored and name in _OF_BINS:
                     raise click.UsageError(
                         f"{name} cannot change a stored prior: its numbers are already "
                         f"discretised. Give {name} to liftlock fit instead"
                     )
                 raise click.UsageError(f"{name} goes with numbers: give --column or --distribution")
-            if self.law is not None and name not in _CUT:
+            if self.distribution is not None and name not in _OF_BINS:
                 raise click.UsageError(f"{name} goes with --column, not with --distribution")
         if self.domain is not None:
             read_domain(self.domain)
         if self.grid is not None:
-            check_cells(self.grid)
-        if self.law is not None:
-            parse_law(self.law)
+            check_bins(self.grid)
+        if self.distribution is not None:
+            parse_distribution(self.distribution)
 
     def _refuse_options_of_labels(self, path: Path) -> None:
-        for name in self.given():
+        for name in self.given_options():
             if name in _OF_LABELS:
                 raise FileError(
                     f"{name} works with priors of labels, not of numbers",
@@ -238,13 +241,13 @@ class ContextOptions(OptionGroup):
 
     # --- numbers and counts -----------------------------------------------------------------------
 
-    def _numbers(self, note: Note) -> LinePrior:
+    def _numbers(self, note: Note) -> ContinuousPrior:
         """Read the law, or the column, as a prior on the line."""
-        if self.law is not None:
-            return LinePrior.of(parse_law(self.law), self.domain)
+        if self.distribution is not None:
+            return ContinuousPrior.of(parse_distribution(self.distribution), self.domain)
         assert self.prior is not None
         assert self.column is not None
-        found = fitted(
+        found = fit_column(
             self.prior,
             self.column,
             self.fit or "sample",
@@ -252,18 +255,18 @@ class ContextOptions(OptionGroup):
             self.missing or "refuse",
             note,
         )
-        if found.far:
+        if found.is_far:
             note(found.doubt)
         return found
 
-    def _cut(self, note: Note) -> GridPrior:
+    def _discretise(self, note: Note) -> GridPrior:
         found = self._numbers(note)
-        with located(self.prior or "--distribution"):
-            return found.grid(
-                DEFAULT_CELLS if self.grid is None else self.grid, self.spacing or "mass"
+        with errors_at(self.prior or "--distribution"):
+            return found.discretise(
+                DEFAULT_BINS if self.grid is None else self.grid, self.spacing or "mass"
             )
 
-    def _on(self, cells: GridPrior, note: Note) -> Prior:
+    def _on(self, bins: GridPrior, note: Note) -> Prior:
         """Return the masses of these numbers in the cells that a mechanism brings."""
         for name, value in (("--domain", self.domain), ("--bins", self.grid)):
             if value is not None:
@@ -272,14 +275,14 @@ class ContextOptions(OptionGroup):
                     value=value,
                     remedy=f"leave out {name}",
                 )
-        domain = f"{cells.grid.lower!r}:{cells.grid.upper!r}"
-        return replace(self, domain=domain)._numbers(note).on(cells)
+        domain = f"{bins.grid.lower!r}:{bins.grid.upper!r}"
+        return replace(self, domain=domain)._numbers(note).masses_on(bins)
 
     @staticmethod
     def _likely_priors(prior: Path, confidence: str, note: Note) -> Intervals:
         """Read counts as the set of priors that they may have been drawn from."""
         counts = read_counts(prior)
-        with located(prior):
+        with errors_at(prior):
             found = Intervals.from_counts(counts, confidence=confidence)
         note(
             f"the intervals contain the true prior with probability at least {confidence}, if the "
@@ -295,28 +298,34 @@ def check_smooth(text: str) -> None:
         raise InputError("--smooth is negative", value=text, remedy="give 0 or more")
 
 
-def fitted(
+def fit_column(
     path: Path,
     column: str,
-    law: str,
+    distribution: str,
     domain: str | None,
     missing: str,
     note: Note,
     components: int | None = None,
 ) -> Fit:
     """Read a column and fit a law to it; say what the fit and the domain do to the numbers."""
-    with working("reading" if law == "sample" else "fitting") as progress:
+    with show_status("reading" if distribution == "sample" else "fitting") as progress:
         numbers = read_column(path, column, missing=missing, note=note)
-        with located(path):
-            found = fit(numbers, domain=domain, law=law, components=components, watch=progress)
+        with errors_at(path):
+            found = fit(
+                numbers,
+                domain=domain,
+                distribution=distribution,
+                components=components,
+                watch=progress,
+            )
     if domain is None:
         note(
             f"no --domain: [{found.lower:g}, {found.upper:g}] was taken from the data, which "
             "reveals their minimum and maximum"
         )
-    if found.clamped:
+    if found.outside:
         note(
-            f"{found.clamped:,} of {len(numbers):,} values lie outside the domain and were "
+            f"{found.outside:,} of {len(numbers):,} values lie outside the domain and were "
             "clamped to it"
         )
     if found.used < len(numbers):
@@ -330,12 +339,12 @@ def fitted(
 # --- do a context and a channel speak of the same inputs? -----------------------------------------
 
 
-def matched(
+def match_labels(
     context: Context,
     inputs: Alphabet,
     place: Path,
     source: Path,
-    read: ReadChannel | None = None,
+    read: LoadedChannel | None = None,
 ) -> Context:
     """Return the context with the labels of the inputs, or refuse it.
 
@@ -348,7 +357,7 @@ def matched(
     texts = {str(label): label for label in ours}
     renamed = [texts[str(label)] for label in theirs if str(label) in texts]
     if len(texts) == len(ours) == len(theirs) == len(set(renamed)):
-        return _renamed(context, Alphabet.of(renamed))
+        return _relabel(context, Alphabet.of(renamed))
     missing = [label for label in ours if str(label) not in set(map(str, theirs))]
     extra = [label for label in theirs if str(label) not in texts]
     parts = [
@@ -368,7 +377,7 @@ def _remedy(
     extra: Sequence[Label],
     place: Path,
     source: Path,
-    read: ReadChannel | None,
+    read: LoadedChannel | None,
 ) -> str:
     def alike(one: Alphabet, other: Alphabet) -> bool:
         return set(map(str, one.labels)) == set(map(str, other.labels))
@@ -391,7 +400,7 @@ def _listed(labels: Sequence[Label]) -> str:
     return shown if len(labels) <= _LISTED else f"{shown} and {len(labels) - _LISTED} more"
 
 
-def _renamed(context: Context, inputs: Alphabet) -> Context:
+def _relabel(context: Context, inputs: Alphabet) -> Context:
     if isinstance(context, Prior):
         return Prior(inputs, context.counts)
     if isinstance(context, Joint):
@@ -417,7 +426,7 @@ def _refuse_unprotected(
     raise FileError(
         "the prior gives probability 0 to an input that the channel accepts, so it would have no "
         "guarantee",
-        where=label_place(source, labels[0], in_header=joint),
+        where=label_location(source, labels[0], in_header=joint),
         value=labels[0] if len(labels) == 1 else list(labels[:_LISTED]),
         remedy=f"{smooth}drop it from {channel_file.name}, or declare that it never occurs "
         "(--impossible ignore)",

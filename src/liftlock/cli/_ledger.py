@@ -14,9 +14,9 @@ from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import read_name
 from liftlock.cli._console import Notes
 from liftlock.cli._options import FILE, OptionGroup, option
-from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
@@ -54,7 +54,7 @@ class LedgerOptions(OptionGroup):
     def read(self) -> LedgerRecord:
         """Refuse options that do not go together."""
         if self.ledger is None:
-            for name in self.given():
+            for name in self.given_options():
                 raise click.UsageError(f"{name} goes with --ledger")
             return LedgerRecord(None)
         if (self.who is None) == (self.id_column is None):
@@ -99,7 +99,7 @@ class LedgerRecord:
                     "--about takes one column; several are recorded under their names"
                 )
             released = dict(zip([self.about], released.values(), strict=True))
-        with Ledger.opened(self.path) as book:
+        with Ledger.open(self.path) as book:
             fresh = book
             for about, made in released.items():
                 fresh = fresh.record(

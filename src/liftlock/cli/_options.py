@@ -18,23 +18,23 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from liftlock._runtime.storage import check_writable, destination, refuse_existing, write_atomically
 from liftlock.cli._console import Notes, show, show_json
-from liftlock.contexts import Context
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.goal import usual_utility
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import Note, read_loss
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context
 from liftlock.notions.approximate import FORMS
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
 from liftlock.report.plots.figure import check_picture
-from liftlock.storage import check_free, check_writable, destination, write_atomically
+from liftlock.utility.base import Utility
 from liftlock.utility.distortion import LOSSES
 from liftlock.utility.registry import REGISTRY as UTILITIES
 from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import Utility
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,7 +52,7 @@ _LEDGER = re.compile(r'"format"\s*:\s*"liftlock\.(profile-)?ledger"')
 _A_YEAR = Fraction(365 * 24 * 3600)
 
 
-class InOrder(click.Group):
+class OrderedGroup(click.Group):
     """Subcommands in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -63,7 +63,7 @@ class InOrder(click.Group):
 # --- what plug-ins may add to ---------------------------------------------------------------------
 
 
-class Known(click.Choice[str]):
+class TransferSubject(click.Choice[str]):
     """A choice of names that are looked up when they are needed."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
@@ -101,7 +101,7 @@ def option(*names: str, **attributes: Any) -> Any:
     return field(default=None, metadata={"names": names, "attributes": attributes})
 
 
-def nested(kind: type[OptionGroup], *, without: Collection[str] = ()) -> Any:
+def nested_group(kind: type[OptionGroup], *, without: Collection[str] = ()) -> Any:
     """Declare a field of a group as a group itself."""
     return field(default=None, metadata={"group": kind, "without": without})
 
@@ -109,11 +109,11 @@ def nested(kind: type[OptionGroup], *, without: Collection[str] = ()) -> Any:
 class OptionGroup:
     """What all groups can say; a group is a frozen dataclass."""
 
-    def given(self) -> list[str]:
+    def given_options(self) -> list[str]:
         """Return the names of the options that were given, without those of groups inside."""
         values = {
             each.metadata["names"][-1]: getattr(self, each.name)
-            for each in _declared(type(self))
+            for each in _option_fields(type(self))
             if "names" in each.metadata
         }
         return [
@@ -130,19 +130,19 @@ def option_group(
 
     Options in `without` are left out: their fields are None.
     """
-    return _handed_over(
+    return _pass_as_argument(
         keyword, _options_of(kind, without), lambda given: _read_group(kind, without, given)
     )
 
 
-def _declared(kind: type[Any], without: Collection[str] = ()) -> list[Field[Any]]:
+def _option_fields(kind: type[Any], without: Collection[str] = ()) -> list[Field[Any]]:
     """Return the fields of a group that options fill."""
     return [each for each in fields(kind) if each.metadata and each.name not in without]
 
 
 def _options_of(kind: type[Any], without: Collection[str]) -> list[Callable[[Any], Any]]:
     options: list[Callable[[Any], Any]] = []
-    for each in _declared(kind, without):
+    for each in _option_fields(kind, without):
         told = each.metadata
         if "group" in told:
             options += _options_of(told["group"], told["without"])
@@ -154,7 +154,7 @@ def _options_of(kind: type[Any], without: Collection[str]) -> list[Callable[[Any
 def _read_group(kind: type[Any], without: Collection[str], given: dict[str, Any]) -> Any:
     """Make a group of its options, which are taken from those given."""
     values = {}
-    for each in _declared(kind, without):
+    for each in _option_fields(kind, without):
         told = each.metadata
         if "group" in told:
             values[each.name] = _read_group(told["group"], told["without"], given)
@@ -163,7 +163,7 @@ def _read_group(kind: type[Any], without: Collection[str], given: dict[str, Any]
     return kind(**values)
 
 
-def _handed_over(
+def _pass_as_argument(
     keyword: str,
     options: Sequence[Callable[[Any], Any]],
     read: Callable[[dict[str, Any]], Any],
@@ -531,7 +531,7 @@ def output_options(
         options.append(click.option("--plot", type=FILE, metavar="PICTURE", help=says))
     options.append(click.option("--json", "as_json", is_flag=True, help=JSON_HELP))
     names = ("file", "csv", "plot", "as_json")
-    return _handed_over(
+    return _pass_as_argument(
         "output",
         options,
         lambda given: OutputOptions(**{name: given.pop(name) for name in names if name in given}),
@@ -559,7 +559,7 @@ def check_outputs(
         _check_output(path, name, inputs)
         refuse_ledger(path, name)
         if not force:
-            check_free(path)
+            refuse_existing(path)
         place = destination(path).resolve()
         if place in places:
             raise _replaces(name, places[place], path)

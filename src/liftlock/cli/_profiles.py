@@ -10,18 +10,16 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
 from liftlock.cli._context import ContextOptions, check_smooth
 from liftlock.cli._options import FILE, OptionGroup, option
-from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError, InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.files import (
     SHAPES,
     GraphFiles,
+    LoadedChannel,
     Note,
-    ReadChannel,
     join_profiles,
     read_channel,
     read_graph,
@@ -30,8 +28,10 @@ from liftlock.files import (
     read_profile_channel,
     read_sheet,
 )
-from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.structured import AnyChannel
 
 OF_TABLE = ("table", "profile_column", "column", "group_column", "smooth")
 """The fields of a graph that is counted in a table of observations."""
@@ -87,7 +87,7 @@ class GraphOptions(OptionGroup):
     @property
     def is_given(self) -> bool:
         """Whether a graph is named, by its profiles or by what joins them."""
-        return bool(self.given())
+        return bool(self.given_options())
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
@@ -100,7 +100,7 @@ class GraphOptions(OptionGroup):
 
     def files(self) -> GraphFiles:
         """Say where the graph comes from; refuse options that contradict one another."""
-        given = self.given()
+        given = self.given_options()
         ways = ("--edges", "--groups", "--graph", "--group-column")
         joining = [name for name in ways if name in given]
         if len(joining) > 1:
@@ -135,7 +135,7 @@ class GraphOptions(OptionGroup):
         """
         graph = replace(self, column=context.column, smooth=context.smooth)
         graph.check()
-        beside = [name for name in context.given() if name not in ("--column", "--smooth")]
+        beside = [name for name in context.given_options() if name not in ("--column", "--smooth")]
         refuse_beside_profiles([*beside, *others])
         return graph
 
@@ -189,22 +189,22 @@ class ProfileChannel(NamedTuple):
     unprotected: tuple[Label, ...] = ()
 
 
-def read_either(
+def read_channel_or_profiles(
     channel: Path, graph: GraphOptions, context: ContextOptions, note: Note
-) -> ReadChannel | ProfileChannel:
+) -> LoadedChannel | ProfileChannel:
     """Read a channel, with its graph of profiles if one is given, or brought and nothing else is.
 
     `context` names another kind of context.
     """
     files = graph.files()
     if graph.is_given:
-        refuse_beside_profiles(context.given())
+        refuse_beside_profiles(context.given_options())
     if graph.profiles is not None:
         return ProfileChannel(*read_profile_channel(channel, graph.read(note), note))
     read = read_channel(channel, note)
-    if isinstance(read.context, ProfileGraph) and not context.given():
+    if isinstance(read.context, ProfileGraph) and not context.given_options():
         own = read.context
-        joined = join_profiles(own, files) if files.joined_by() else own
+        joined = join_profiles(own, files) if files.edge_sources() else own
         return ProfileChannel(read.channel, joined, read.unprotected if joined == own else ())
     if graph.is_given:
         raise FileError(

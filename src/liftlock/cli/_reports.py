@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from liftlock.alphabet import Alphabet
+from liftlock._runtime.progress import Step
+from liftlock._runtime.storage import errors_at, parse_json, read_text
 from liftlock.cli._console import Notes, ProgressBar
-from liftlock.cli._options import FILE, OptionGroup, TableOptions, column_of, nested, option
-from liftlock.contexts import PerUserPriors
-from liftlock.contexts.columns import CellReader, ColumnEncoding
+from liftlock.cli._options import FILE, OptionGroup, TableOptions, column_of, nested_group, option
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.progress import Step
-from liftlock.storage import located, parse_json, read_text
+from liftlock.model import PerUserPriors
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.columns import CellReader, ColumnEncoding
 
 if TYPE_CHECKING:
-    from liftlock.tables.formats.base import Piece
-    from liftlock.tables.per_user import UserColumn
+    from liftlock.tables.formats.base import RowBatch
+    from liftlock.tables.per_user import PerUserRandomiser
 
 _START = 64
 _OF_USERS = ("--local-priors", "--local-budgets", "--priors-from")
@@ -58,7 +58,7 @@ class ReportOptions(OptionGroup):
         metavar="TABLE",
         help="Table with these columns, in the same row order.  [default: the table of reports]",
     )
-    table: TableOptions = nested(TableOptions)
+    table: TableOptions = nested_group(TableOptions)
 
     def check(self, made: Mechanism, paths: Sequence[Path]) -> None:
         """Refuse options that say nothing about reports of the mechanism."""
@@ -66,7 +66,7 @@ class ReportOptions(OptionGroup):
             if self.priors_from is not None and len(paths) > 1:
                 raise click.UsageError("--priors-from takes one table of reports")
             return
-        for name in self.given():
+        for name in self.given_options():
             if name in _OF_USERS:
                 raise click.UsageError(f"the mechanism has one prior for all: leave out {name}")
 
@@ -96,9 +96,9 @@ class ReportOptions(OptionGroup):
             shown(Step(f"counting {path}"))
             part: Any
             if _holds_json(path):
-                part = self._stored(made, path)
+                part = self._read_counts(made, path)
             else:
-                part = self._counted(made, path, asked, note, shown)
+                part = self._count_table(made, path, asked, note, shown)
             try:
                 total = part if total is None else total + part
             except InputError as error:
@@ -108,18 +108,18 @@ class ReportOptions(OptionGroup):
         assert isinstance(total, Aggregate | PerUserAggregate)
         return total
 
-    def _stored(self, made: Mechanism, path: Path) -> Aggregate | PerUserAggregate:
+    def _read_counts(self, made: Mechanism, path: Path) -> Aggregate | PerUserAggregate:
         """Read counts that were written before, which must be of the same mechanism."""
-        for name in self.given():
+        for name in self.given_options():
             if name in ("--weights", "--offsets"):
                 raise click.UsageError(f"{name} names a column, but {path} holds counts")
-        with located(path):
+        with errors_at(path):
             data = parse_json(read_text(path), path)
             if made.per_user:
                 return PerUserAggregate.from_data(data)
-            return Aggregate.from_data(data).checked(made.channel)
+            return Aggregate.from_data(data).check_channel(made.channel)
 
-    def _counted(
+    def _count_table(
         self,
         made: Mechanism,
         path: Path,
@@ -132,11 +132,11 @@ class ReportOptions(OptionGroup):
             made, self.column, f"no column of reports: name the one in {path} by --column"
         )
         if made.per_user:
-            counting = self._of_users(made, str(column), asked, note)
+            counting = self._per_user_counter(made, str(column), asked, note)
         else:
-            counting = _of_everybody(made, column)
+            counting = _shared_counter(made, column)
         source = self.table.open(path, note)
-        from liftlock.tables.formats.base import name_cells
+        from liftlock.tables.formats.base import cell_errors_in
 
         numbers = {"weights": self.weights, "offsets": self.offsets}
         given = (name for name in numbers.values() if name is not None)
@@ -148,13 +148,13 @@ class ReportOptions(OptionGroup):
             start, rows = rows, rows + piece.batch.num_rows
             if counting.rows is not None and rows > counting.rows:
                 break
-            with name_cells(source, piece):
+            with cell_errors_in(source, piece):
                 beside = {
                     option: None if name is None else _numbers(piece, name)
                     for option, name in numbers.items()
                 }
                 part = counting.count(piece.batch, start, **beside)
-            with located(path):
+            with errors_at(path):
                 total = part if total is None else total + part
         if counting.rows is not None and rows != counting.rows:
             raise FileError(
@@ -167,48 +167,48 @@ class ReportOptions(OptionGroup):
         assert isinstance(total, Aggregate | PerUserAggregate)
         return total
 
-    def _of_users(
+    def _per_user_counter(
         self, made: Mechanism, column: str, asked: tuple[str, Any], note: Notes
-    ) -> _Counting:
+    ) -> _ReportCounter:
         """Count reports of users with a prior each, which is in their row or in another table."""
         if self.local_priors is None:
             raise click.UsageError(
                 "the mechanism uses per-user priors: name their columns by --local-priors"
             )
-        from liftlock.tables.per_user import UserColumn
+        from liftlock.tables.per_user import PerUserRandomiser
 
         columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
-        worker = UserColumn(made, column, columns, self.local_budgets)
+        worker = PerUserRandomiser(made, column, columns, self.local_budgets)
         known = None if self.priors_from is None else self._priors(worker, note)
         of, value = asked
 
         def count(batch: Any, start: int, **numbers: Floats | None) -> PerUserAggregate:
             if known is None:
-                priors = worker.known([batch])
+                priors = worker.gather_priors([batch])
             else:
                 priors = known.part(start, start + batch.num_rows)
-            return worker.counted(batch.column(column), priors, of, value, **numbers)
+            return worker.count_reports(batch.column(column), priors, of, value, **numbers)
 
         if known is None:
-            return _Counting([column, *worker.knows], count)
-        return _Counting([column], count, len(known))
+            return _ReportCounter([column, *worker.prior_columns], count)
+        return _ReportCounter([column], count, len(known))
 
-    def _priors(self, worker: UserColumn, note: Notes) -> PerUserPriors:
+    def _priors(self, worker: PerUserRandomiser, note: Notes) -> PerUserPriors:
         """Read the priors, and the budgets, of all rows from a table of their own."""
-        from liftlock.tables.formats.base import name_cells
+        from liftlock.tables.formats.base import cell_errors_in
 
         assert self.priors_from is not None
         source = self.table.open(self.priors_from, note)
         found = []
-        for piece in source.batches(list(worker.knows), None):
-            with name_cells(source, piece):
-                worker.known([piece.batch])  # what is wrong is named with its line
+        for piece in source.batches(list(worker.prior_columns), None):
+            with cell_errors_in(source, piece):
+                worker.gather_priors([piece.batch])  # what is wrong is named with its line
             found.append(piece.batch)
-        return worker.known(found)
+        return worker.gather_priors(found)
 
 
 @dataclass(frozen=True)
-class _Counting:
+class _ReportCounter:
     """How the reports of a table are counted, piece by piece."""
 
     columns: list[str]
@@ -219,14 +219,14 @@ class _Counting:
     """How many rows the table must have, if that is known."""
 
 
-def _of_everybody(made: Mechanism, column: str | None) -> _Counting:
+def _shared_counter(made: Mechanism, column: str | None) -> _ReportCounter:
     """Count reports of a column, or of several columns that are one value."""
-    from liftlock.tables.encoding import EncodedColumns
+    from liftlock.tables.randomiser import ColumnRandomiser
 
-    work = EncodedColumns.of(made, column)
-    return _Counting(
+    work = ColumnRandomiser.of(made, column)
+    return _ReportCounter(
         list(work.names),
-        lambda batch, _, **numbers: work.counted(
+        lambda batch, _, **numbers: work.count_reports(
             [batch.column(name) for name in work.names], **numbers
         ),
     )
@@ -242,15 +242,15 @@ def _holds_json(path: Path) -> bool:
     return start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
 
 
-def _numbers(piece: Piece, column: str) -> Floats:
+def _numbers(piece: RowBatch, column: str) -> Floats:
     """Return the numbers of a column; none may be missing."""
     import numpy as np
 
     from liftlock.errors import CellError
-    from liftlock.tables.cells import numbers_of_column
+    from liftlock.tables.cells import column_to_floats
 
     reader = CellReader(ColumnEncoding(column), _ANY)
-    found = numbers_of_column(piece.batch.column(column), reader)
+    found = column_to_floats(piece.batch.column(column), reader)
     missing = np.isnan(found)
     if missing.any():
         raise CellError(

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from liftlock._runtime.storage import errors_at
 from liftlock.accounting.composition import edge_budget
 from liftlock.cli._options import OptionGroup, option
-from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
 from liftlock.notions.lift import Impossible
 from liftlock.report.format import shown
-from liftlock.storage import located
 
 if TYPE_CHECKING:
-    from liftlock.tables.encoding import EncodedColumns
     from liftlock.tables.formats.base import TableFile
-    from liftlock.tables.per_user import UserColumn
+    from liftlock.tables.per_user import PerUserRandomiser
     from liftlock.tables.profiles import ProfileColumn
+    from liftlock.tables.randomiser import ColumnRandomiser
 
 _LISTED = 3
 _OF_PROFILES = ("--profile-column", "--keep-profile", "--impossible")
@@ -62,7 +62,7 @@ class WhoseOptions(OptionGroup):
 
     def worker(
         self, made: Mechanism, column: str | None, unseen: str | None, source: TableFile
-    ) -> EncodedColumns | UserColumn:
+    ) -> ColumnRandomiser | PerUserRandomiser:
         """Return what releases the column; refuse options that the mechanism has no use for."""
         of_profiles = isinstance(made.context, ProfileGraph)
         self._refuse(_OF_PROFILES, "the mechanism knows no profiles", refused=not of_profiles)
@@ -79,18 +79,18 @@ class WhoseOptions(OptionGroup):
             raise click.UsageError("--column and --profile-column are the same column")
         from liftlock.tables.profiles import column_worker
 
-        with located(source.path):
+        with errors_at(source.path):
             return column_worker(
                 made, column, unseen, self.profile_column, self.impossible or "refuse"
             )
 
     def _refuse(self, names: Collection[str], why: str, *, refused: bool) -> None:
-        for name in self.given():
+        for name in self.given_options():
             if refused and name in names:
                 raise click.UsageError(f"{why}: leave out {name}")
 
-    def _of_users(self, made: Mechanism, column: str, unseen: str | None) -> UserColumn:
-        from liftlock.tables.per_user import UserColumn
+    def _of_users(self, made: Mechanism, column: str, unseen: str | None) -> PerUserRandomiser:
+        from liftlock.tables.per_user import PerUserRandomiser
 
         if self.local_priors is None:
             raise click.UsageError(
@@ -99,7 +99,7 @@ class WhoseOptions(OptionGroup):
         if unseen is not None:
             raise click.UsageError("a row has probabilities of known values: leave out --unseen")
         columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
-        return UserColumn(made, column, columns, self.local_budgets)
+        return PerUserRandomiser(made, column, columns, self.local_budgets)
 
     def kept(self, keep: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns that are kept whatever they tell."""

@@ -12,9 +12,8 @@ import click
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.ledger_entry import LedgerEntry, read_name
-from liftlock.alphabet import Alphabet
-from liftlock.cli._console import Notes, show, working
-from liftlock.cli._context import ContextOptions, matched
+from liftlock.cli._console import Notes, show, show_status
+from liftlock.cli._context import ContextOptions, match_labels
 from liftlock.cli._options import (
     FILE,
     OptionGroup,
@@ -23,10 +22,11 @@ from liftlock.cli._options import (
     option_group,
     output_options,
 )
-from liftlock.contexts import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined, listed
 from liftlock.files import read_mechanism, read_records
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.format import printable
@@ -60,17 +60,17 @@ class DataOptions(OptionGroup):
         help="Account for this data item only; with --record, the item that was released.",
     )
 
-    def read(self, note: Notes) -> _Seen:
+    def read(self, note: Notes) -> _LedgerSelection:
         """Read the name of the item, and the ids of people."""
         about = None if self.about is None else read_name(self.about, "about")
         if self.person is not None:
-            return _Seen(people=[self.person], about=about)
+            return _LedgerSelection(people=[self.person], about=about)
         if self.people is None or self.column is None:
-            return _Seen(self.who, about=about)
+            return _LedgerSelection(self.who, about=about)
         table = read_records(self.people, note, each="person")
         at = table.column(self.column)
         ids = [cells[at] for _, cells in table.rows]
-        return _Seen(people=ids, place=lambda row: table.where_in(row, at), about=about)
+        return _LedgerSelection(people=ids, place=lambda row: table.where_in(row, at), about=about)
 
 
 @click.command("account")
@@ -140,12 +140,12 @@ def account_command(
         book = Ledger.load(ledger)
         shown = seen.entries(book, ledger)
         contexts = [book.contexts[entry.context] for entry in shown if entry.context]
-        _check_asked(asked, [context.inputs for context in contexts], ledger)
+        _check_one_more(asked, [context.inputs for context in contexts], ledger)
     else:
         made = read_mechanism(record)
-        _check_asked(asked, [made.context.inputs], record)
+        _check_one_more(asked, [made.context.inputs], record)
         if context is not None:
-            context = matched(context, made.channel.inputs, record, source)
+            context = match_labels(context, made.channel.inputs, record, source)
         book = seen.record(ledger, made, remark or "", allowed, context)
         note(
             f"release {len(book)} recorded in {ledger}: it counts even if the output is never used"
@@ -154,11 +154,11 @@ def account_command(
             note(f"the limit {allowed} is kept")
         # The limit was for this release; shown are all releases about the item.
         allowed = None
-        seen = _Seen(about=seen.about)
+        seen = _LedgerSelection(about=seen.about)
         shown = seen.entries(book, ledger)
     if context is not None:
         context = _for_items(book, shown, context, ledger, source)
-    with note.shown_if_interrupted(), working("accounting"):
+    with note.show_if_interrupted(), show_status("accounting"):
         found = seen.account(book, context, asked or None)
         broken = _limits(found, allowed)
         report = account_report(found, allowed)
@@ -176,7 +176,7 @@ def account_command(
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _LedgerSelection:
     """Whose data is looked at, and which item of it."""
 
     who: str | None = None
@@ -221,7 +221,7 @@ class _Seen:
         under: Context | None,
     ) -> Ledger:
         """Add a release to the ledger on the disk."""
-        with Ledger.opened(ledger) as book, working("recording"):
+        with Ledger.open(ledger) as book, show_status("recording"):
             fresh = book.record(
                 made,
                 who=self.who,
@@ -241,7 +241,7 @@ def _check_usage(
 ) -> None:
     if record is not None and output.plot is not None:
         raise click.UsageError("--plot does not go with --record: run it again with --plot")
-    named = sum(name in ("--who", "--person", "--people") for name in data.given())
+    named = sum(name in ("--who", "--person", "--people") for name in data.given_options())
     if record is None:
         if remark is not None:
             raise click.UsageError("--note goes with --record")
@@ -264,7 +264,7 @@ def _for_items(
     failed: FileError | None = None
     for about, entry in {entry.about: entry for entry in entries if entry.context}.items():
         try:
-            context = matched(context, book.contexts[entry.context].inputs, ledger, source)
+            context = match_labels(context, book.contexts[entry.context].inputs, ledger, source)
             fits.append(about)
         except FileError as error:
             failed = failed or error
@@ -279,7 +279,7 @@ def _for_items(
     )
 
 
-def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:
+def _check_one_more(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:
     """Refuse a mechanism of which no next release is possible."""
     for path, mechanism in asked.items():
         labels = set(mechanism.context.inputs.labels)
@@ -301,7 +301,7 @@ def _limits(found: LedgerAccount, limit: Notion | None) -> list[str]:
     items = [(group, item) for group in found.groups for item in group.items]
     for group, item in items:
         what = f"{group.history.name}, about {item.about!r},"
-        item.account.refuse_unforeseen(limit)
+        item.account.refuse_newly_unprotected(limit)
         try:
             item.account.refuse_beyond(limit, what)
         except NotComposable as error:

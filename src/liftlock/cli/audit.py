@@ -7,23 +7,23 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import Notes, make_console, show, show_json, working
+from liftlock._runtime.progress import Step
+from liftlock.cli._console import Notes, make_console, show, show_json, show_status
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import FILE, OutputOptions, option_group, output_options, read_claims
 from liftlock.cli._profiles import (
     OF_TABLE,
     GraphOptions,
     ProfileChannel,
-    read_either,
+    read_channel_or_profiles,
     refuse_beside_profiles,
 )
-from liftlock.contexts import Context
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
+from liftlock.model import Context
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion, read_order
 from liftlock.notions.lift import Impossible
-from liftlock.progress import Step
 from liftlock.report.format import printable
 from liftlock.report.plots.delta_curve import check_curve, draw_curve
 from liftlock.report.plots.graph import draw_graph
@@ -99,20 +99,20 @@ def audit_command(
     inputs = {"CHANNEL": channel} | context.inputs() | graph.inputs()
     output.check(inputs, plot_curve=plot_curve)
     note = Notes()
-    read = read_either(channel, graph, context, note)
+    read = read_channel_or_profiles(channel, graph, context, note)
     known: Context
     if isinstance(read, ProfileChannel):
         others = {"--alpha": alpha, "--at-epsilon": at_epsilon, "--plot-curve": plot_curve}
         _check_for_profiles(guarantees, others)
-        known, impossible = read.graph, impossible or _listed(read, guarantees, note)
+        known, impossible = read.graph, impossible or _impossible_inputs(read, guarantees, note)
     else:
         impossible = impossible or "refuse"
-        known = context.agreed(read, channel, note, impossible)
+        known = context.read_for_channel(read, channel, note, impossible)
         if output.plot is not None:
             check_drawable(known)
         if plot_curve is not None:
             check_curve(known)
-    with working("auditing") as progress:
+    with show_status("auditing") as progress:
         certificates = [
             guarantee.certify(read.channel, known, impossible=impossible)
             for guarantee in guarantees
@@ -128,7 +128,7 @@ def audit_command(
         if output.plot is not None:
             progress(Step("drawing"))
             if isinstance(result, ProfileAudit):
-                draw_graph(result, output.plot, budget=_smallest(guarantees))
+                draw_graph(result, output.plot, budget=_smallest_budget(guarantees))
                 note(f"picture written to {output.plot}")
             else:
                 draw_lifts(result, output.plot)
@@ -151,7 +151,7 @@ def audit_command(
         note.show()
     for guarantee, certificate in zip(guarantees, certificates, strict=True):
         if not certificate.holds:
-            smallest = guarantee.smallest(read.channel, known)
+            smallest = guarantee.smallest_text(read.channel, known)
             text = f"{certificate.refusal()}; this channel satisfies {smallest}"
             click.echo(f"liftlock: {printable(text)}", err=True)
     return 0 if all(certificate.holds for certificate in certificates) else 1
@@ -169,7 +169,9 @@ def _check_for_profiles(guarantees: Sequence[Notion], others: Mapping[str, objec
             )
 
 
-def _listed(read: ProfileChannel, guarantees: Sequence[Notion], note: Notes) -> Impossible:
+def _impossible_inputs(
+    read: ProfileChannel, guarantees: Sequence[Notion], note: Notes
+) -> Impossible:
     """Say what to do with values that a profile calls impossible: list what was listed before."""
     if not read.unprotected:
         return "refuse"
@@ -179,7 +181,7 @@ def _listed(read: ProfileChannel, guarantees: Sequence[Notion], note: Notes) -> 
     return "ignore"
 
 
-def _smallest(guarantees: Sequence[Notion]) -> float | None:
+def _smallest_budget(guarantees: Sequence[Notion]) -> float | None:
     """Return the smallest budget that is checked, which colours the picture."""
     budgets = [
         float(guarantee.profile_budget)

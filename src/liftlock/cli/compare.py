@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import Notes, interruptible, stepping
+from liftlock.cli._console import Notes, interruptible, show_steps
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import (
     GuaranteeOptions,
@@ -21,12 +21,12 @@ from liftlock.cli._options import (
     write_records,
 )
 from liftlock.cli._profiles import GraphOptions, read_square_loss
-from liftlock.contexts import Context
 from liftlock.designs.comparison import MakeNotion, asymmetric, compare
 from liftlock.designs.goal import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact
+from liftlock.model import Context
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.report.plots.released import draw_released, usual_methods
 from liftlock.report.plots.tradeoff import draw_tradeoff
@@ -107,12 +107,12 @@ def compare_command(
     if graph.is_given:
         others = {"--notion": notion, "--split": split}
         given = [name for name, value in others.items() if value is not None]
-        graph = graph.alone(context, [*given, *guarantee.given()])
+        graph = graph.alone(context, [*given, *guarantee.given_options()])
         make = ProfilePrivacy
     elif released:
         raise click.UsageError("--released goes with --profiles: what does each profile release?")
     else:
-        make = _maker(replace(guarantee, notion=notion), split)
+        make = _notion_maker(replace(guarantee, notion=notion), split)
         utility.check()
     limit = None if seconds is None else read_seconds(seconds)
     names = None if methods is None else read_methods(methods)
@@ -127,9 +127,9 @@ def compare_command(
         if released and names is None:
             names = list(usual_methods(known))
     else:
-        known = context.needed(note)
+        known = context.require(note)
         goal = utility.read(known)
-    with interruptible() as stopped, stepping("comparing") as progress:
+    with interruptible() as stopped, show_steps("comparing") as progress:
         found = compare(
             known,
             make,
@@ -158,7 +158,7 @@ def compare_command(
     return INTERRUPTED if found.left_out else 0
 
 
-def _maker(guarantee: GuaranteeOptions, split: str | None) -> MakeNotion:
+def _notion_maker(guarantee: GuaranteeOptions, split: str | None) -> MakeNotion:
     notion = "lip" if guarantee.notion is None else guarantee.notion
     if split is None:
         if notion.strip().lower() == "alip":
@@ -183,7 +183,7 @@ def read_epsilons(text: str) -> list[str]:
     (['0.5', '1', 'ln 3'], ['1', '1.5', '2'])
     """
     if ":" in text:
-        return _range(text)
+        return _read_range(text)
     given = [part.strip() for part in text.split(",")]
     for part in given:
         if not part:
@@ -193,11 +193,11 @@ def read_epsilons(text: str) -> list[str]:
         refuse_infinite("--epsilons", part)
         Budget.of(part, name="--epsilons")
     if len(given) > MOST_BUDGETS:
-        raise _too_many(len(given))
+        raise _too_many_error(len(given))
     return list(dict.fromkeys(given))
 
 
-def _range(text: str) -> list[str]:
+def _read_range(text: str) -> list[str]:
     parts = text.split(":")
     if len(parts) != 3:
         raise InputError("a range is FIRST:LAST:COUNT", value=text, remedy="write it like 0.25:4:8")
@@ -209,12 +209,12 @@ def _range(text: str) -> list[str]:
     if count.denominator != 1 or count < 2:
         raise InputError("a range of fewer than 2 budgets", value=text, remedy="COUNT is 2 or more")
     if count > MOST_BUDGETS:
-        raise _too_many(int(count))
+        raise _too_many_error(int(count))
     steps = int(count) - 1
     return [decimal_text(first + (last - first) * Fraction(k, steps)) for k in range(steps + 1)]
 
 
-def _too_many(count: int) -> InputError:
+def _too_many_error(count: int) -> InputError:
     return InputError(
         f"more than {MOST_BUDGETS} budgets",
         value=count,

@@ -10,18 +10,19 @@ import numpy as np
 from rich.rule import Rule
 from rich.text import Text
 
-from liftlock import line
+from liftlock import continuous
+from liftlock._runtime.storage import write_atomically
 from liftlock.cli._console import make_console, show
 from liftlock.cli._options import FILE, csv_text
 from liftlock.cli.protect import protect_command
-from liftlock.contexts import Prior
 from liftlock.designs.api import design, lock
-from liftlock.designs.mechanisms.sampling import published_response
-from liftlock.designs.yardstick import yardsticks
+from liftlock.designs.baselines import measure_baselines
+from liftlock.designs.mechanisms.random_response import published_response
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.files import read_channel, read_prior
 from liftlock.mechanism import Mechanism
+from liftlock.model import Prior
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.report.plots.estimate import draw_estimate
@@ -31,7 +32,6 @@ from liftlock.report.plots.numbers import draw_numbers
 from liftlock.report.text.audit import audit_report
 from liftlock.report.text.design import design_report
 from liftlock.report.text.estimate import estimate_report
-from liftlock.storage import write_atomically
 from liftlock.tables.example import PEOPLE as TABLE_PEOPLE
 from liftlock.tables.example import people_csv
 
@@ -58,7 +58,7 @@ _FILES = (
     "safe.mechanism.json",
     "report.html",
 )
-PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
+PEOPLE, DOMAIN, BINS = 5_000, (0, 200_000), 64
 """The synthetic salaries, and how they are discretised."""
 
 
@@ -104,7 +104,7 @@ def demo_command(folder: Path) -> int:
     show("")
     mechanism = design(prior, LIP(EPSILON), utility=UTILITY)
     mechanism.save(mechanism_file)
-    show(design_report(mechanism, yardsticks(mechanism, UTILITY)))
+    show(design_report(mechanism, measure_baselines(mechanism, UTILITY)))
     show("")
     show(mechanism.audit().worst_case())
 
@@ -146,13 +146,13 @@ def _numbers(salaries_file: Path) -> None:
     made_file, picture = salaries_file.with_suffix(".json"), salaries_file.with_suffix(".png")
     show(
         f"liftlock design --prior {salaries_file} --column salary --domain {_domain()} "
-        f"--bins {CELLS} --epsilon {EPSILON} -o {made_file} --plot {picture}",
+        f"--bins {BINS} --epsilon {EPSILON} -o {made_file} --plot {picture}",
         wrap=False,
     )
     show("")
-    made = design(line.from_data(salaries, domain=DOMAIN), LIP(EPSILON), cells=CELLS)
+    made = design(continuous.from_data(salaries, domain=DOMAIN), LIP(EPSILON), bins=BINS)
     made.save(made_file)
-    show(design_report(made, yardsticks(made, "mean")))
+    show(design_report(made, measure_baselines(made, "mean")))
     released = made.release(salaries)
     show("")
     show(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Group, RenderableType
 
+from liftlock._runtime.progress import Step
 from liftlock._solver.problem import Step as SolverStep
-from liftlock._solver.strategies import explained
-from liftlock.alphabet import Alphabet, label_to_json
-from liftlock.cli._console import Notes, warn, working
+from liftlock._solver.strategies import explain_steps
+from liftlock.cli._console import Notes, show_status, warn
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import (
     DISTORTION,
@@ -32,38 +32,37 @@ from liftlock.cli._options import (
     refuse_infinite,
 )
 from liftlock.cli._profiles import GraphOptions, read_square_loss
-from liftlock.contexts import Context, Prior
-from liftlock.designs.api import design, design_as_published, usual_method
+from liftlock.designs.api import best, design, design_as_published, usual_method
 from liftlock.designs.base import Design, check_fits, check_options, option_names
-from liftlock.designs.best_design import best
-from liftlock.designs.catalogue import designs_for, find_design
-from liftlock.designs.comparison import fitting
-from liftlock.designs.yardstick import (
-    ProfileYardstick,
-    Yardstick,
-    profile_yardsticks,
-    yardsticks,
+from liftlock.designs.baselines import (
+    Baseline,
+    ProfileBaseline,
+    measure_baselines,
+    measure_profile_baselines,
 )
+from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.comparison import fitting_methods
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
-from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.exact.rounding import DEFAULT_BITS
 from liftlock.files import read_weights
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context, Prior
+from liftlock.model.alphabet import Alphabet, label_to_json
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
-from liftlock.progress import Step
 from liftlock.report.plots.graph import draw_graph
 from liftlock.report.plots.numbers import draw_numbers
 from liftlock.report.text.design import design_report, explanation
 from liftlock.report.text.numbers import number_data
 from liftlock.report.text.profiles import profile_report, unprotected_text
+from liftlock.utility.base import Utility, restrict
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
-from liftlock.utility.utility import Utility, restricted
 
 _NOT_FOR_PROFILES = ("--gap", "--require-gap", "--as-published")
 _SPOKEN_FOR = ("gap", "seconds", "watch")
@@ -126,7 +125,7 @@ class MethodOptions(OptionGroup):
                 )
             if name in found:
                 raise InputError("option given twice", value=name, remedy="give it once")
-            found[name] = _plain(value.strip())
+            found[name] = _parse_value(value.strip())
         if "watch" in found:
             raise InputError(
                 "progress is shown by itself", value="watch", remedy="leave out --option watch"
@@ -136,7 +135,7 @@ class MethodOptions(OptionGroup):
         return found
 
 
-def _plain(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """Read a value as a truth value, a number, a guarantee such as lip=1, or text."""
     if "=" in text:
         return parse_claim(text)
@@ -215,8 +214,10 @@ def design_command(
     if graph.is_given:
         if guarantee.notion is not None and guarantee.notion.strip().lower() != "profile":
             raise click.UsageError("a graph of profiles has the notion profile: leave out --notion")
-        others = [name for name in guarantee.given() if name not in ("--notion", "--epsilon")]
-        others += [name for name in method.given() if name in _NOT_FOR_PROFILES]
+        others = [
+            name for name in guarantee.given_options() if name not in ("--notion", "--epsilon")
+        ]
+        others += [name for name in method.given_options() if name in _NOT_FOR_PROFILES]
         graph = graph.alone(context, others)
         found = search.for_profiles(graph, guarantee.epsilon, utility, weights)
     else:
@@ -228,13 +229,16 @@ def design_command(
         file = None if output.file is None else str(output.file)
         told = found.data() | {"file": file, "notes": note.texts}
         if explain:
-            told["explanation"] = [asdict(step) for step in explained(search.steps)]
+            told["explanation"] = [
+                {"part": step.part, "name": step.name, "says": step.summary, "taken": step.taken}
+                for step in explain_steps(search.steps)
+            ]
         return told
 
     def report() -> RenderableType:
         if not explain:
             return found.report()
-        return Group(found.report(), explanation(explained(search.steps)))
+        return Group(found.report(), explanation(explain_steps(search.steps)))
 
     output.show(note, data, report)
     if found.warning:
@@ -243,7 +247,7 @@ def design_command(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _DesignResult:
     """A mechanism that was designed, as it is printed."""
 
     data: Callable[[], dict[str, Any]]
@@ -265,7 +269,7 @@ class _Search:
 
     def for_context(
         self, context: ContextOptions, guarantee: Notion, utility: UtilityOptions
-    ) -> _Found:
+    ) -> _DesignResult:
         """Design for a prior, a joint, a set of priors or numbers."""
         named, note, output = self.method.method, self.note, self.output
         key = usual_method(guarantee) if named is None else named
@@ -276,7 +280,7 @@ class _Search:
         if self.method.as_published:
             check_published(entry)
         output.check(context.inputs())
-        known = context.needed(note)
+        known = context.require(note)
         if output.plot is not None and not isinstance(known, GridPrior):
             raise click.UsageError(
                 "--plot draws mechanisms for numbers; draw this one with liftlock audit --plot"
@@ -284,7 +288,7 @@ class _Search:
         if entry is not None:
             check_method(entry, known, guarantee, named=named is not None)
         goal = utility.read(known)
-        with working("designing") as progress:
+        with show_status("designing") as progress:
             if entry is None or entry.accepts("watch"):
                 options["watch"] = progress
             try:
@@ -292,21 +296,21 @@ class _Search:
             except (TypeError, ValueError, AttributeError) as error:
                 if isinstance(error, LiftlockError) or not self.method.own:
                     raise
-                raise _unusable(entry, self.method.own, error) from None
+                raise _option_error(entry, self.method.own, error) from None
             assert made.origin is not None
             if most is not None:
-                made.origin.require(most)
+                made.origin.require_gap(most)
             if output.plot is not None and isinstance(made.channel, SupportChannel):
                 raise InputError(
                     "--plot draws mechanisms that release numbers; this method releases sets",
                     value=made.origin.method,
                     remedy="leave out --plot, or draw the lifts with liftlock audit --plot",
                 )
-            others: tuple[Yardstick, ...] = ()
+            others: tuple[Baseline, ...] = ()
             if self.compared:
                 progress(Step("comparing"))
                 places = [known.inputs.index(label) for label in made.context.inputs.labels]
-                others = yardsticks(made, restricted(goal, places, len(known.inputs)))
+                others = measure_baselines(made, restrict(goal, places, len(known.inputs)))
             report = design_report(made, others)
             # Last, when nothing can fail any more but the writing itself.
             self._save(made)
@@ -314,7 +318,9 @@ class _Search:
                 progress(Step("drawing"))
                 draw_numbers(made, output.plot)
                 note(f"picture written to {output.plot}")
-        return _Found(lambda: design_data(made, goal, others), lambda: report, made.origin.warning)
+        return _DesignResult(
+            lambda: design_data(made, goal, others), lambda: report, made.origin.warning
+        )
 
     def _make(
         self,
@@ -335,14 +341,14 @@ class _Search:
         epsilon: str | None,
         utility: UtilityOptions,
         weights: Path | None,
-    ) -> _Found:
+    ) -> _DesignResult:
         """Design for a graph of profiles."""
         note, output = self.note, self.output
         if epsilon is None:
             raise click.UsageError("no budget: give --epsilon")
         refuse_infinite("--epsilon", epsilon)
         notion = ProfilePrivacy(Budget.of(epsilon, name="--epsilon"))
-        check_aim(utility)
+        check_profile_utility(utility)
         entry = find_design(self.method.method or _FOR_PROFILES, "profiles")
         options = self._options(entry)
         loss = None if utility.loss is None else Path(utility.loss)
@@ -356,7 +362,7 @@ class _Search:
             "loss": None if loss is None else read_square_loss(loss, known.inputs),
             "weights": shares,
         }
-        with note.shown_if_interrupted(), working("designing") as progress:
+        with note.show_if_interrupted(), show_status("designing") as progress:
             if entry.accepts("watch"):
                 options["watch"] = progress
             try:
@@ -376,16 +382,16 @@ class _Search:
                 progress(Step("drawing"))
                 draw_graph(audit(made.channel, known), output.plot, budget=float(notion.bound()))
                 note(f"picture written to {output.plot}")
-            rows: tuple[ProfileYardstick, ...] = ()
+            rows: tuple[ProfileBaseline, ...] = ()
             if self.compared:
-                rows = profile_yardsticks(
+                rows = measure_profile_baselines(
                     known,
                     notion,
                     **goal,
                     seconds=options.get("seconds"),
                     progress=lambda step: progress(Step(f"comparing with {step.stage}")),
                 )
-        return _Found(
+        return _DesignResult(
             lambda: profile_design_data(made, shares, rows), lambda: profile_report(made, rows)
         )
 
@@ -403,7 +409,7 @@ class _Search:
             self.note(f"written to {self.output.file}")
 
 
-def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> InputError:
+def _option_error(entry: Design | None, given: Sequence[str], error: Exception) -> InputError:
     if entry is None:
         return InputError(
             f"a method cannot use this option: {error}",
@@ -423,7 +429,7 @@ def check_method(entry: Design, context: Context, guarantee: Notion, *, named: b
     try:
         check_fits(entry, context, guarantee)
     except NotDefined as error:
-        if not named or not fitting(context, guarantee):
+        if not named or not fitting_methods(context, guarantee):
             raise
         remedy = f"{error.remedy}; or leave out --method to let liftlock choose one"
         raise NotDefined(error.notion, error.context, remedy) from None
@@ -453,7 +459,7 @@ def check_explained(entry: Design | None) -> None:
         )
 
 
-def check_aim(utility: UtilityOptions) -> None:
+def check_profile_utility(utility: UtilityOptions) -> None:
     """Refuse a utility that profiles do not have, before any file is read."""
     aim = utility.utility
     if aim is not None and aim not in AIMS:
@@ -476,7 +482,7 @@ def _check_numbers(utility: str, values: Alphabet) -> None:
         ) from None
 
 
-def design_data(made: Mechanism, goal: Utility, others: Sequence[Yardstick]) -> dict[str, Any]:
+def design_data(made: Mechanism, goal: Utility, others: Sequence[Baseline]) -> dict[str, Any]:
     """Return the JSON form of what was designed, without the table itself."""
     origin = made.origin
     assert origin is not None
@@ -503,7 +509,7 @@ def design_data(made: Mechanism, goal: Utility, others: Sequence[Yardstick]) -> 
 
 
 def profile_design_data(
-    made: Mechanism, weights: Prior | None, rows: Sequence[ProfileYardstick]
+    made: Mechanism, weights: Prior | None, rows: Sequence[ProfileBaseline]
 ) -> dict[str, Any]:
     """Return the JSON form of what was designed for profiles, without the table itself."""
     found = made.audit()

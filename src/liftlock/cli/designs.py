@@ -49,7 +49,7 @@ def entry_data(entry: Design) -> dict[str, Any]:
     """Return the JSON form of a design."""
     return {
         "method": entry.key,
-        "says": entry.says,
+        "says": entry.summary,
         "promises": entry.promises,
         "keeps": entry.keeps,
         "needs": entry.needs,

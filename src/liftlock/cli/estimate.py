@@ -10,10 +10,9 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from liftlock.cli._console import Notes, passing, working
-from liftlock.cli._options import FILE, Known, OutputOptions, option_group, output_options
+from liftlock.cli._console import Notes, show_status, show_table_progress
+from liftlock.cli._options import FILE, OutputOptions, TransferSubject, option_group, output_options
 from liftlock.cli._reports import ReportOptions
-from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import methods
@@ -23,6 +22,7 @@ from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
 from liftlock.report.plots.estimate import draw_estimates
 from liftlock.report.text.estimate import estimate_report
 
@@ -43,7 +43,7 @@ from liftlock.report.text.estimate import estimate_report
 )
 @click.option(
     "--method",
-    type=Known(methods),
+    type=TransferSubject(methods),
     default="auto",
     show_default=True,
     help="Estimator.",
@@ -115,21 +115,21 @@ def estimate_command(
     inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": source.priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
     output.check(inputs)
-    number = None if seed is None else _seed(seed)
+    number = None if seed is None else _read_seed(seed)
     made = read_mechanism(mechanism)
     graph = made.context if isinstance(made.context, ProfileGraph) else None
     asked = [("survey" if values else "histogram") if of is None else of]
     if graph is not None and of is None and not values:
         asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
-    value = labels_of(_known(made, asked[0]), values) if values else None
+    value = parse_labels(_known_labels(made, asked[0]), values) if values else None
     source.check(made, reports)
     if graph is None and trust_profiles is not None:
         option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
         raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
-    with passing("counting") as shown:
+    with show_table_progress("counting") as shown:
         counted = source.read(made, reports, (asked[0], value), note, shown)
-    with working("estimating"):
+    with show_status("estimating"):
         options: dict[str, Any] = {
             "value": value,
             "prior": another,
@@ -184,24 +184,24 @@ def _estimates(
     return found
 
 
-def _known(made: Mechanism, of: str) -> Sequence[Any]:
+def _known_labels(made: Mechanism, of: str) -> Sequence[Any]:
     """Return the labels that a value to count may be."""
     if isinstance(made.context, ProfileGraph):
         return (made.context.profiles if of == "profiles" else made.context.inputs).labels
     return made.channel.inputs.labels
 
 
-def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:
+def parse_labels(known: Sequence[Any], values: Sequence[str]) -> list[Any]:
     """Return the labels that texts stand for: a label may be a number.
 
-    >>> labels_of([1, "two"], ["1", "two", "three"])
+    >>> parse_labels([1, "two"], ["1", "two", "three"])
     [1, 'two', 'three']
     """
     by_text = {str(label): label for label in known}
     return [by_text.get(value, value) for value in values]
 
 
-def _seed(text: str) -> int:
+def _read_seed(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise InputError("--seed is not a whole number", value=text, remedy="give 0 or more")
     return int(text)

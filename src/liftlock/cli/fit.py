@@ -8,16 +8,22 @@ from typing import Any
 
 import click
 
-from liftlock.cli._console import Notes, working
-from liftlock.cli._context import DOMAIN_HELP, GRID_HELP, fitted
+from liftlock._runtime.storage import errors_at, write_atomically
+from liftlock.cli._console import Notes, show_status
+from liftlock.cli._context import DOMAIN_HELP, GRID_HELP, fit_column
 from liftlock.cli._options import FILE, OutputOptions, output_options
 from liftlock.errors import InputError
 from liftlock.files import MISSING
-from liftlock.line.fitting import FITS, Fit
-from liftlock.line.grid import DEFAULT_CELLS, SPACINGS, GridPrior, check_cells, read_domain
+from liftlock.model.continuous.fit import FITS, Fit
+from liftlock.model.continuous.grid import (
+    DEFAULT_BINS,
+    SPACINGS,
+    GridPrior,
+    check_bins,
+    read_domain,
+)
 from liftlock.report.plots.fit import draw_fit
 from liftlock.report.text.fit import fit_report
-from liftlock.storage import located, write_atomically
 
 
 @click.command("fit")
@@ -59,7 +65,7 @@ def fit_command(
     table: Path,
     column: str,
     domain: str | None,
-    law: str,
+    distribution: str,
     components: int | None,
     grid: int | None,
     spacing: str,
@@ -76,20 +82,20 @@ def fit_command(
     liftlock fit staff.csv --column salary --distribution lognormal --plot fit.svg
     """
     note = Notes()
-    cells = DEFAULT_CELLS if grid is None else check_cells(grid)
+    bins = DEFAULT_BINS if grid is None else check_bins(grid)
     if domain is not None:
         read_domain(domain)
-    if components is not None and law != "mixture":
+    if components is not None and distribution != "mixture":
         raise InputError(
-            "only a mixture has components", value=law, remedy="leave out --components"
+            "only a mixture has components", value=distribution, remedy="leave out --components"
         )
     output.check({"TABLE": table})
-    found = fitted(table, column, law, domain, missing, note, components)
-    if output.as_json and found.far:  # the report says it by itself
+    found = fit_column(table, column, distribution, domain, missing, note, components)
+    if output.as_json and found.is_far:  # the report says it by itself
         note(found.doubt)
-    with working("discretising"):
-        with located(table):
-            prior = found.grid(cells, spacing)
+    with show_status("discretising"):
+        with errors_at(table):
+            prior = found.discretise(bins, spacing)
         if output.file is not None:
             text = json.dumps(prior.to_data(), ensure_ascii=False, indent=1)
             write_atomically(output.file, text + "\n")
@@ -107,11 +113,11 @@ def fit_data(found: Fit, prior: GridPrior, output: Path | None) -> dict[str, Any
         "format": "liftlock.fit",
         "version": 1,
         "law": found.choice,
-        "described": found.law.describe(),
+        "described": found.distribution.describe(),
         "parameters": found.parameters(),
         "values": len(found.values),
         "domain": [found.lower, found.upper],
-        "outside": found.clamped,
+        "outside": found.outside,
         "below": found.below,
         "above": found.above,
         "distance": found.distance,

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import Notes, show, working
+from liftlock.cli._console import Notes, show, show_status
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import FILE, bits_option, check_outputs, option_group
-from liftlock.cli._profiles import OF_TABLE, GraphOptions, ProfileChannel, read_either
-from liftlock.contexts import Context
+from liftlock.cli._profiles import OF_TABLE, GraphOptions, ProfileChannel, read_channel_or_profiles
 from liftlock.designs.lock import lock
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text.audit import certificate_lines
@@ -67,13 +67,13 @@ def lock_command(
     notion = parse_claim(guarantee)
     inputs = {"MATRIX": matrix} | context.inputs() | graph.inputs()
     check_outputs({"the output": output}, inputs)
-    read = read_either(matrix, graph, context, note)
+    read = read_channel_or_profiles(matrix, graph, context, note)
     known: Context
     if isinstance(read, ProfileChannel):
         known = read.graph
     else:
-        known = context.agreed(read, matrix, note, impossible)
-    with working("locking"):
+        known = context.read_for_channel(read, matrix, note, impossible)
+    with show_status("locking"):
         locked = lock(read.channel, notion, known, bits=bits, impossible=impossible)
         Mechanism(locked.channel, locked.certificate, known).save(output)
     show(certificate_lines(locked.certificate))

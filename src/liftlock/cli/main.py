@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from liftlock import __version__
+from liftlock._runtime.registry import PluginWarning
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotComposable, NotProved
-from liftlock.registry import PluginWarning
 
 BAD_INPUT = 2
 REFUSED = 1
@@ -202,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
         _silence()
         code = 0
     except Exception as error:
-        code = _fail(_unforeseen(error), BAD_INPUT)
+        code = _fail(_internal_error_text(error), BAD_INPUT)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -223,7 +223,7 @@ def _warn(message: Any, category: type[Warning], *rest: Any, **more: Any) -> Non
         _show_warning(message, category, *rest, **more)
 
 
-def _unforeseen(error: Exception) -> str:
+def _internal_error_text(error: Exception) -> str:
     """Say what nobody thought of; every foreseen refusal is a LiftlockError."""
     kind = type(error).__name__
     if os.environ.get(TRACEBACK):

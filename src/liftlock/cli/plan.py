@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import Notes, working
+from liftlock.cli._console import Notes, show_status
 from liftlock.cli._options import (
     FILE,
     GuaranteeOptions,
@@ -15,8 +15,8 @@ from liftlock.cli._options import (
     output_options,
     read_seconds,
 )
-from liftlock.cli.estimate import labels_of
-from liftlock.designs.plans import SECONDS, plan
+from liftlock.cli.estimate import parse_labels
+from liftlock.designs.plan import SECONDS, plan
 from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
 from liftlock.exact.numbers import exact
@@ -86,13 +86,13 @@ def plan_command(
     output.check({"--prior": prior})
     known = read_prior(prior, note)
     asked = ("survey" if values else "histogram") if of is None else of
-    with working("planning") as progress:
+    with show_status("planning") as progress:
         found = plan(
             known,
             notion,
             int(number),
             of=asked,
-            value=labels_of(known.labels, values) if values else None,
+            value=parse_labels(known.labels, values) if values else None,
             margin=margin,
             level=level,
             seconds=limit,

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import Notes, working
+from liftlock._runtime.storage import errors_at
+from liftlock.cli._console import Notes, show_status
 from liftlock.cli._options import FILE, OutputOptions, output_options
 from liftlock.errors import InputError
-from liftlock.files import read_pairs, read_prior, record_place
+from liftlock.files import read_pairs, read_prior, record_location
 from liftlock.probe.result import Claims, read_confidence
 from liftlock.report.format import several, shown
 from liftlock.report.text.audit import probe_report
-from liftlock.storage import located
 
 _CLAIMS = {
     "lip": ("lip",),
@@ -86,18 +86,18 @@ def probe_command(
         raise click.UsageError("claims about lifts need --prior; only ldp works without")
     note = Notes()
     known = None if prior is None else read_prior(prior, note)
-    with working("reading"):
+    with show_status("reading"):
         inputs, outputs = read_pairs(pairs, names, note)
     if known is not None:
         for position, value in enumerate(inputs):
             if value not in known.alphabet:
                 raise InputError(
                     "the input is not in the prior",
-                    where=record_place(pairs, position, names),
+                    where=record_location(pairs, position, names),
                     value=value,
                     remedy=f"add it to {prior} (with 0 if it should not occur), or correct it",
                 )
-    with working("probing"), located(pairs):
+    with show_status("probing"), errors_at(pairs):
         result = probe_pairs(
             inputs,
             outputs,

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from liftlock._runtime.progress import Step
+from liftlock._runtime.storage import check_writable, destination, replace_atomically
 from liftlock.cli._columns import ColumnOptions
-from liftlock.cli._console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
+from liftlock.cli._console import (
+    Notes,
+    ProgressBar,
+    interruptible,
+    show,
+    show_json,
+    show_table_progress,
+    warn,
+)
 from liftlock.cli._ledger import LedgerOptions
 from liftlock.cli._options import (
     FILE,
@@ -26,8 +36,6 @@ from liftlock.cli._options import (
     read_seconds,
 )
 from liftlock.errors import FileError, InputError, NotProved
-from liftlock.progress import Step
-from liftlock.storage import check_writable, destination, written_atomically
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.result import Protection
@@ -99,16 +107,16 @@ def protect_command(
     source = reading.open(table, note)
     from liftlock.tables.protect.plan import prepare
     from liftlock.tables.releases import TableRelease
-    from liftlock.tables.stream import check_output, rewrite
+    from liftlock.tables.stream import check_output, rewrite_table
 
     specs = columns.read(source, note)
-    before = _state(table)
+    before = _file_state(table)
     inputs = {"TABLE": table} | columns.inputs()
     check_outputs(outputs, inputs, force=force, ledger=book.path)
     book.check(source)
     check_output(source, output, force=force)
     _check_report(report)
-    with interruptible() as pressed, passing("reading", source.unit) as shown:
+    with interruptible() as pressed, show_table_progress("reading", source.unit) as shown:
 
         def tell(step: Step) -> None:
             # A search that Ctrl-C ends has a result all the same; here it means: release nothing.
@@ -128,7 +136,7 @@ def protect_command(
             watch=tell,
         )
         if most is not None:
-            _require(protection, most)
+            _require_gap(protection, most)
         release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
         made = {column.name: column.mechanism for column in protection.columns}
@@ -138,7 +146,7 @@ def protect_command(
                 _check_unchanged(table, before)
                 record()
 
-            rewrite(
+            rewrite_table(
                 source,
                 output,
                 release.change(),
@@ -148,13 +156,13 @@ def protect_command(
                 before_naming=finish,
             )
         try:
-            done = _written(release.done(), files, output, report, table, shown)
+            done = _write_outputs(release.counted_protection(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
             destination(output).unlink(missing_ok=True)
             raise
     if replaced:
-        note.overwritten(output)
+        note.note_overwritten(output)
     from liftlock.report.text.protect import protection_data, protection_report
 
     for column in done.columns:
@@ -177,21 +185,21 @@ def protect_command(
     return 0
 
 
-def _require(protection: Protection, most: float) -> None:
+def _require_gap(protection: Protection, most: float) -> None:
     """Refuse to release columns whose mechanism is not proved to be near the optimum."""
     for column in protection.columns:
         origin = getattr(column.mechanism, "origin", None)
         try:
             if origin is None:
                 raise NotProved("a mechanism for per-user priors has no proved gap", None)
-            origin.require(most)
+            origin.require_gap(most)
         except NotProved as refusal:
             raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
 
 
 def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
     """Refuse to release a table that is another than the one that was counted."""
-    if _state(table) != before:
+    if _file_state(table) != before:
         raise FileError(
             "the table changed while it was being protected",
             where=str(table),
@@ -199,13 +207,13 @@ def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
         )
 
 
-def _state(table: Path) -> tuple[int, ...]:
+def _file_state(table: Path) -> tuple[int, ...]:
     """Return what tells whether a file was written to."""
     found = table.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _written(
+def _write_outputs(
     protection: Protection,
     files: dict[str, Path],
     output: Path,
@@ -225,20 +233,20 @@ def _written(
     done = replace(protection, columns=columns, output=output.name, sha256=sha256, day=today)
     with ExitStack() as whole:
         for column in columns:
-            with _fresh(files[column.name], table, whole) as fresh:
+            with _temporary_path(files[column.name], table, whole) as fresh:
                 column.mechanism.save(fresh)
         if report is not None:
             from liftlock.report.html import write_report
 
-            with _fresh(report, table, whole) as fresh:
+            with _temporary_path(report, table, whole) as fresh:
                 write_report(done, fresh)
     return done
 
 
 @contextmanager
-def _fresh(path: Path, table: Path, whole: ExitStack) -> Iterator[Path]:
+def _temporary_path(path: Path, table: Path, whole: ExitStack) -> Iterator[Path]:
     """Give a name to write to that becomes `path` at the end; errors name the path itself."""
-    fresh = whole.enter_context(written_atomically(path, private_like=table))
+    fresh = whole.enter_context(replace_atomically(path, private_like=table))
     try:
         yield fresh
     except FileError as error:
@@ -258,9 +266,9 @@ def _mechanism_files(
     if given:
         return dict(zip(columns, given, strict=True))
     if len(columns) == 1:
-        return {columns[0]: beside(output, ".mechanism.json")}
+        return {columns[0]: sibling_path(output, ".mechanism.json")}
     return {
-        column: beside(
+        column: sibling_path(
             output,
             f".{''.join(c if c.isalnum() or c in '-_' else '_' for c in column)}.mechanism.json",
         )
@@ -268,10 +276,10 @@ def _mechanism_files(
     }
 
 
-def beside(output: Path, ending: str) -> Path:
+def sibling_path(output: Path, ending: str) -> Path:
     """Return the name of a file that belongs to an output.
 
-    >>> str(beside(Path("safe.csv.gz"), ".mechanism.json"))
+    >>> str(sibling_path(Path("safe.csv.gz"), ".mechanism.json"))
     'safe.mechanism.json'
     """
     from liftlock.tables.formats import stem

@@ -8,7 +8,7 @@ from liftlock.cli._console import Notes, show, show_json
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import option_group
 from liftlock.notions.registry import parse_claim
-from liftlock.notions.relations import implied
+from liftlock.notions.relations import implications
 from liftlock.report.text.audit import relations_table
 
 
@@ -32,7 +32,7 @@ def relations_command(
     note = Notes()
     notion = parse_claim(guarantee, alpha=alpha)
     known = context.read(note)
-    rows = implied(notion, known, alpha=alpha)
+    rows = implications(notion, known, alpha=alpha)
     if as_json:
         show_json([row.to_data() for row in rows])
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.accounting.ledger import OBSERVATION
-from liftlock.cli._console import Notes, passing, show, show_json
+from liftlock.cli._console import Notes, show, show_json, show_table_progress
 from liftlock.cli._ledger import LedgerOptions
 from liftlock.cli._options import (
     FILE,
@@ -21,10 +21,10 @@ from liftlock.cli._options import (
     option_group,
 )
 from liftlock.cli._whose import WhoseOptions, notes_of_profiles, profile_release_data
-from liftlock.contexts.columns import UNSEEN
 from liftlock.files import read_mechanism
-from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
+from liftlock.model.columns import UNSEEN
+from liftlock.model.structured import StructuredChannel
 from liftlock.report.format import shown as shown_label
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def release_command(
     chosen = column_of(made, column, "which column is to be replaced?")
     source = reading.open(table, note)
     from liftlock.tables.profiles import ProfileColumn
-    from liftlock.tables.releases import ColumnRelease, change_of
-    from liftlock.tables.stream import check_output, rewrite
+    from liftlock.tables.releases import ColumnRelease, make_change
+    from liftlock.tables.stream import check_output, rewrite_table
 
     inputs: dict[str, Path | None] = {"MECHANISM": mechanism, "TABLE": table}
     check_outputs({"the output": output}, inputs, force=force, ledger=book.path)
@@ -95,16 +95,16 @@ def release_command(
     worker = whose.worker(made, chosen, unseen, source)
     work = ColumnRelease(worker, source)
     keep = whose.kept(keep)
-    dropped = left_out(source, work, drop, keep, note)
+    dropped = columns_to_drop(source, work, drop, keep, note)
     by_profile = worker if isinstance(worker, ProfileColumn) else None
     told = by_profile is not None and whose.check_hidden(source, by_profile, dropped, keep)
-    change = change_of(source, [work], dropped)
+    change = make_change(source, [work], dropped)
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
         book.recording(source, {about: made}, note) as record,
-        passing("releasing", source.unit) as shown,
+        show_table_progress("releasing", source.unit) as shown,
     ):
-        rows = rewrite(
+        rows = rewrite_table(
             source, output, change, watch=shown, force=force, note=note, before_naming=record
         )
         if by_profile is not None:
@@ -131,7 +131,7 @@ def release_command(
     return 0
 
 
-def left_out(
+def columns_to_drop(
     source: TableFile,
     work: ColumnRelease,
     drop: Sequence[str],

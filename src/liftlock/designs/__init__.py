@@ -3,15 +3,19 @@
 Designs propose drafts; `lock` turns a draft into a certified channel.
 """
 
-from liftlock._solver.problem import Optimality, Problem, supported
-from liftlock.designs.api import design, design_as_published, usual_method
-from liftlock.designs.base import Design, Draft, FormDraft
-from liftlock.designs.best_design import best
+from liftlock._solver.problem import Optimality, Problem, restrict_to_support
+from liftlock.designs.api import best, design, design_as_published, usual_method
+from liftlock.designs.base import Design, Draft, StructuredDraft
+from liftlock.designs.baselines import (
+    Baseline,
+    ProfileBaseline,
+    measure_baselines,
+    measure_profile_baselines,
+)
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
-from liftlock.designs.lock import Locked, lock
+from liftlock.designs.lock import LockedChannel, lock
 from liftlock.designs.mechanisms.arc import arc
-from liftlock.designs.mechanisms.binary import binary
 from liftlock.designs.mechanisms.categorical import shared_categorical, smooth_categorical
 from liftlock.designs.mechanisms.centralised import (
     centralised,
@@ -19,40 +23,37 @@ from liftlock.designs.mechanisms.centralised import (
     survey,
     survey_of,
 )
-from liftlock.designs.mechanisms.merging import subset_merging, watchdog
-from liftlock.designs.mechanisms.optimal import optimal, optimal_response, staircase
+from liftlock.designs.mechanisms.optimal import binary, optimal, optimal_response, staircase
 from liftlock.designs.mechanisms.outage import outage
-from liftlock.designs.mechanisms.prior_free import hashing, k_rr, subset_selection
+from liftlock.designs.mechanisms.prior_free import hashing, k_rr, oue, subset_selection, sue
 from liftlock.designs.mechanisms.profile_response import cluster, randomised_response, single_bit
 from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
-from liftlock.designs.mechanisms.sampling import published_response, random_sampling, safe_response
+from liftlock.designs.mechanisms.random_response import (
+    published_response,
+    random_sampling,
+    safe_response,
+)
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.mechanisms.subset_response import subset_response
-from liftlock.designs.mechanisms.unary_encoding import oue, sue
+from liftlock.designs.mechanisms.watchdog import subset_merging, watchdog
 from liftlock.designs.noise.gaussian import gaussian, instance_gaussian
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace, laplace
-from liftlock.designs.plans import Plan, plan
-from liftlock.designs.yardstick import (
-    ProfileYardstick,
-    Yardstick,
-    profile_yardsticks,
-    yardsticks,
-)
+from liftlock.designs.plan import Plan, plan
 
 __all__ = [
     "DESIGNS",
+    "Baseline",
     "Comparison",
     "Curve",
     "Design",
     "Draft",
-    "FormDraft",
-    "Locked",
+    "LockedChannel",
     "Optimality",
     "Plan",
     "Point",
     "Problem",
-    "ProfileYardstick",
-    "Yardstick",
+    "ProfileBaseline",
+    "StructuredDraft",
     "arc",
     "asymmetric",
     "best",
@@ -73,16 +74,18 @@ __all__ = [
     "k_rr",
     "laplace",
     "lock",
+    "measure_baselines",
+    "measure_profile_baselines",
     "optimal",
     "optimal_response",
     "oue",
     "outage",
     "plan",
-    "profile_yardsticks",
     "published_response",
     "quantile_blocks",
     "random_sampling",
     "randomised_response",
+    "restrict_to_support",
     "safe_response",
     "shared_categorical",
     "single_bit",
@@ -93,10 +96,8 @@ __all__ = [
     "subset_response",
     "subset_selection",
     "sue",
-    "supported",
     "survey",
     "survey_of",
     "usual_method",
     "watchdog",
-    "yardsticks",
 ]

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors
-from liftlock.designs.base import Draft, FormDraft
-from liftlock.designs.best_design import best
+import numpy as np
+
+from liftlock._runtime.progress import Progress, Step
+from liftlock.designs.base import Draft, StructuredDraft, option_names
 from liftlock.designs.catalogue import designs_for
-from liftlock.designs.goal import AnyUtility, Weights
+from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.lock import rounded
+from liftlock.designs.lock import round_draft
 from liftlock.designs.own import AnyMethod, read_method
-from liftlock.designs.per_user import design_users
-from liftlock.designs.published import true_guarantee
-from liftlock.designs.request import DesignRequest, cut, read_context, read_notion
-from liftlock.errors import NotDefined
-from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import StructuredChannel
-from liftlock.line.grid import LinePrior
-from liftlock.mechanism import Mechanism
+from liftlock.designs.request import (
+    DesignRequest,
+    discretise,
+    read_context,
+    read_notion,
+    true_guarantee,
+)
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
+from liftlock.exact.rounding import DEFAULT_BITS
+from liftlock.mechanism import Mechanism, lock_users
+from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Channel
+from liftlock.model.continuous.grid import ContinuousPrior
+from liftlock.model.structured import USER_CHANNELS, StructuredChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible
-from liftlock.utility.utility import Utility
+from liftlock.utility.base import Utility
 
 
 def design(
-    context: Context | LinePrior | Alphabet | Sequence[Any],
+    context: Context | ContinuousPrior | Alphabet | Sequence[Any],
     notion: Notion | object,
     *,
     utility: AnyUtility | None = None,
@@ -38,7 +44,7 @@ def design(
     weights: Weights = None,
     method: AnyMethod | None = None,
     bits: int = DEFAULT_BITS,
-    cells: int | None = None,
+    bins: int | None = None,
     spacing: str | None = None,
     **options: Any,
 ) -> Mechanism:
@@ -51,28 +57,29 @@ def design(
     fit. A method may be a `Design` or a function of your own, of (context, notion), that returns a
     draft or its rows; options go to it. Without a utility it is mutual information, for a prior on
     the line the squared error, for a graph of profiles the largest chance of any one wrong value. A
-    prior on the line is cut into `cells` (512) of equal mass, or equal width if `spacing` is
+    continuous prior is cut into `bins` (512) of equal mass, or equal width if `spacing` is
     ``width``.
 
     For a graph of profiles the notion may be just a budget; `weights` say how much each profile
     counts, and `loss` is the matrix of the utility ``distortion``.
 
-    For users with a prior each, the context is `PerUserPriors`, or the labels alone: the law is the
-    same for all, by ``arc`` or ``safe-response``, and no prior is stored. Where users have budgets
-    of their own (those of the priors, or `budgets`) there is a law for each.
+    For users with a prior each, the context is `PerUserPriors`, or the labels alone: the
+    distribution is the same for all, by ``arc`` or ``safe-response``, and no prior is stored. Where
+    users have budgets of their own (those of the priors, or `budgets`) there is a distribution for
+    each.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> mechanism = design(prior, LIP("1"), utility="histogram", method="safe-response")
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
-    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.model import ProfileGraph
     >>> flip = design(ProfileGraph.bernoulli(["0.8", "0.9"]), "0.5", method="cluster")
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
     """
-    context = cut(read_context(context, method), cells, spacing)
+    context = discretise(read_context(context, method), bins, spacing)
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, method=method, **options)
     asked = read_notion(notion, context.kind)
@@ -85,7 +92,7 @@ def design(
 
 
 def lock(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
+    draft: Draft | Channel | StructuredDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,
@@ -104,13 +111,13 @@ def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:
 
 
 def design_as_published(
-    context: Context | LinePrior,
+    context: Context | ContinuousPrior,
     notion: Notion,
     *,
     utility: str | Utility | None = None,
     method: AnyMethod,
     bits: int = DEFAULT_BITS,
-    cells: int | None = None,
+    bins: int | None = None,
     spacing: str | None = None,
     **options: Any,
 ) -> Mechanism:
@@ -121,12 +128,12 @@ def design_as_published(
     LDP budget), rounded up in the tenth decimal; a remark says what was asked for.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> design_as_published(prior, LIP("1"), method="safe-response").certificate.guarantee
     'alip(lower=0.2118577304, upper=1.0000000001)'
     """
-    context = cut(context, cells, spacing)
+    context = discretise(context, bins, spacing)
     if context.kind == "profiles":
         raise NotDefined(
             "designing as published", context.describe(), "every method for profiles keeps its word"
@@ -137,6 +144,145 @@ def design_as_published(
         options = {"as_published": True} | options
     request = DesignRequest.of(entry, context, asked, options, utility=utility)
     draft = request.draft()
-    true, remark = true_guarantee(rounded(draft, bits=bits), asked, request.whole)
+    true, remark = true_guarantee(round_draft(draft, bits=bits), asked, request.whole)
     locked = lock_channel(draft, true, request.whole, bits=bits)
     return request.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
+
+
+def design_users(
+    context: PerUserPriors | AnyUserPrior,
+    notion: Notion | object,
+    *,
+    utility: AnyUtility | None = None,
+    method: object = None,
+    budgets: Sequence[Any] | None = None,
+    **options: Any,
+) -> Mechanism:
+    """Make a mechanism for per-user priors; without a method, the one with the smaller error.
+
+    Of labels alone, and of sets of priors, nothing is known that could compare the methods: ``arc``
+    is taken, or ``safe-response`` for sets.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.4, 0.6]])
+    >>> print(design_users(priors, LIP("1")).channel)
+    safe-response on 2 symbols, a prior for each user
+    """
+    asked = read_notion(notion, context.kind)
+    if method is not None and not isinstance(method, str):
+        raise NotDefined(
+            "a method of your own", context.describe(), f"name one of {', '.join(USER_CHANNELS)}"
+        )
+    if utility is not None or options:
+        raise InputError(
+            "a method for per-user priors has no such option",
+            value=next(iter(options), "utility"),
+            remedy="give a method and budgets; expected_error(priors) says how good it is",
+        )
+    priors = context if isinstance(context, PerUserPriors) else None
+    limits = (() if priors is None else priors.budgets) if budgets is None else budgets
+    if priors is not None and priors.are_sets and method is None:
+        method = "safe-response"
+    if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
+        return lock_users(context.inputs, asked, method or "arc", limits)
+
+    def error(made: Mechanism) -> float:
+        return float(np.sum(np.square(made.expected_error(priors).errors)))
+
+    return min((lock_users(context.inputs, asked, key, limits) for key in USER_CHANNELS), key=error)
+
+
+def best(
+    context: Context | ContinuousPrior,
+    notion: Notion | object,
+    *,
+    utility: AnyUtility | None = None,
+    loss: Any = None,
+    weights: Weights = None,
+    bits: int = DEFAULT_BITS,
+    bins: int | None = None,
+    spacing: str | None = None,
+    watch: Progress | None = None,
+    **options: Any,
+) -> Mechanism:
+    """Make every mechanism that fits, and return the best of those that could be certified.
+
+    Options go to those methods that take them. A remark says how the others did. A mechanism that
+    keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
+    one is tried as well. `outage`, which gives the value itself away now and then, has to be named.
+
+    >>> from liftlock.notions.approximate import ApproximateLIP
+    >>> from liftlock.model import Prior
+    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+    >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee
+    'lip_ediv(epsilon=1, delta=0.05)'
+    """
+    context = discretise(context, bins, spacing)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return design_users(context, notion, utility=utility, **options)
+    notion = read_notion(notion, context.kind)
+    pure = None if notion.delta_limit() is None else notion.without_delta
+    of_kind = designs_for(context.kind)
+    entries = [
+        entry
+        for entry in of_kind.values()
+        if entry.keeps
+        and not entry.on_request
+        and entry.fits(context)
+        and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))
+    ]
+    known = {name for entry in entries for name in option_names(entry)}
+    for name in options:
+        if name not in known:
+            raise InputError(
+                "no applicable method has this option",
+                value=name,
+                remedy=f"their options are {', '.join(sorted(known)) or 'none'}",
+            )
+    aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
+    found: list[Mechanism] = []
+    refused: list[LiftlockError] = []
+    for entry in entries:
+        if watch is not None:
+            watch(Step(f"trying {entry.key}"))
+        chosen = {name: value for name, value in options.items() if entry.accepts(name)}
+        asked = notion if notion.name in entry.notions or pure is None else pure
+        try:
+            made = DesignRequest.of(entry, context, asked, chosen, **aim).make(bits)
+            found.append(made if asked is notion else _certify_weaker(made, notion))
+        except LiftlockError as error:
+            refused.append(error)
+    if not found:
+        if refused:
+            raise refused[0]
+        raise NotDefined(
+            "designing",
+            f"the notion {notion.name} for {context.describe()}",
+            f"design for {', '.join(next(iter(of_kind.values())).notions)}",
+        )
+    return best_of(found, read_goal(context, **aim), "that could be certified")
+
+
+def best_of(found: Iterable[Mechanism], goal: Goal, which: str) -> Mechanism:
+    """Return the mechanism that is best for a goal; a remark says how the others did."""
+    made = [(each, each.origin) for each in found if each.origin is not None]
+    made.sort(key=lambda pair: pair[1].objective, reverse=goal.utility.larger_is_better)
+    (chosen, origin), *others = made
+    if not others:
+        return chosen
+    told = ", ".join(f"{other.method} {other.objective:.6g}" for _, other in others)
+    said = f"the best of {len(made)} {which}; others: {told}"
+    return replace(chosen, origin=replace(origin, remarks=(*origin.remarks, said)))
+
+
+def _certify_weaker(made: Mechanism, notion: Notion) -> Mechanism:
+    """Certify a mechanism for a weaker notion than it was designed for."""
+    certificate = notion.certify(made.channel, made.context)
+    if not certificate.holds or made.origin is None:
+        raise NotCertified(certificate, notion.smallest_text(made.channel, made.context))
+    said = f"it keeps {made.notion} as well: delta is not used"
+    # The bound is that of the stronger notion; a mechanism that uses delta might be better.
+    origin = replace(
+        made.origin, bound=None, gap=None, warning="", remarks=(*made.origin.remarks, said)
+    )
+    return replace(made, certificate=certificate, origin=origin)

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._runtime.memory import TABLE, require_memory
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Kind, ProfileGraph
 from liftlock.errors import InputError, NotDefined, RowError
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.memory import TABLE, refuse_beyond
+from liftlock.model import Context, Kind, ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import lift_notions
-from liftlock.utility.utility import Utility
+from liftlock.utility.base import Utility
 
 PRIOR_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
 """The kinds of context that speak of priors of X; most designs fit all of them."""
@@ -46,15 +46,15 @@ NEGATIVE_TOLERANCE = 1e-9
 class Design:
     """One way to make a mechanism.
 
-    `make(context, notion, **options)` returns a `Draft`, or a `FormDraft` of an encoding; it has an
-    argument `utility` if that makes a difference. The design is honest when `lock` certifies
+    `make(context, notion, **options)` returns a `Draft`, or a `StructuredDraft` of an encoding; it
+    has an argument `utility` if that makes a difference. The design is honest when `lock` certifies
     every draft for the notion that was asked for; those that copy a published formula which does
     not keep its promise say so in `keeps`.
     """
 
     key: str
     make: Callable[..., Any]
-    says: str
+    summary: str
     """What it does, in one line."""
     promises: str
     """What is true of the result besides the guarantee: optimal, within what, or nothing."""
@@ -89,7 +89,7 @@ class Design:
 
     def draft(
         self, context: Context, notion: Notion, utility: Any, **options: Any
-    ) -> Draft | FormDraft:
+    ) -> Draft | StructuredDraft:
         """Make the draft; a design that is the same for every utility is not told which one."""
         if "utility" in _keywords(self.make):
             options["utility"] = utility
@@ -146,7 +146,7 @@ def check_size(design: Design, context: Context, notion: Notion, utility: Any) -
         needed = design.memory(context, notion, utility)
     else:
         needed = float(TABLE) * inputs**2
-    refuse_beyond(
+    require_memory(
         needed,
         f"the method {design.key} for {inputs:,} symbols",
         remedy="merge rare values, use fewer bins for numbers, try a method that needs less (oue "
@@ -173,10 +173,10 @@ def _check_graph(design: Design, graph: ProfileGraph) -> None:
         )
 
 
-def listed(labels: Sequence[Label], written: Callable[[Label], str] = repr) -> str:
+def labels_text(labels: Sequence[Label], written: Callable[[Label], str] = repr) -> str:
     """Write some labels in a sentence.
 
-    >>> listed("abcdefg"), listed(["a", "b"], str)
+    >>> labels_text("abcdefg"), labels_text(["a", "b"], str)
     ("'a', 'b', 'c', 'd', 'e' and 2 more", 'a, b')
     """
     shown = ", ".join(written(label) for label in labels[:_LISTED])
@@ -184,7 +184,7 @@ def listed(labels: Sequence[Label], written: Callable[[Label], str] = repr) -> s
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001
+def few_outputs_memory(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001
     """Return the memory of a design that has few outputs, or a form without a table."""
     return float(TABLE) * _FEW_OUTPUTS * len(context.inputs)
 
@@ -208,7 +208,7 @@ def check_options(design: Design, options: Iterable[str], *, people: bool = Fals
 
 
 @dataclass(frozen=True)
-class FormDraft:
+class StructuredDraft:
     """A proposed encoding, in integers that are still to be certified."""
 
     channel: SupportChannel
@@ -287,23 +287,23 @@ class Draft:
         self.matrix.setflags(write=False)
 
 
-def read_draft(made: object, context: Context, key: str) -> Draft | FormDraft:
+def read_draft(made: object, context: Context, key: str) -> Draft | StructuredDraft:
     """Return what a method proposes for a context as a draft, its rows in the context's order.
 
     It is a draft, or a channel, or rows as a table input -> output -> probability, or a square
     matrix whose outputs are the inputs.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> read_draft([[0.9, 0.1], [0.2, 0.8]], Prior.uniform("ab"), "mine").outputs.labels
     ('a', 'b')
     >>> read_draft(0.5, Prior.uniform("ab"), "mine")
     Traceback (most recent call last):
     liftlock.errors.InputError: the method mine returned no draft: 'float'; return a Draft, ...
     """
-    if isinstance(made, FormDraft):
+    if isinstance(made, StructuredDraft):
         return made
     if isinstance(made, SupportChannel):
-        return FormDraft(made)
+        return StructuredDraft(made)
     known = [context.inputs, *([context.pairs] if isinstance(context, ProfileGraph) else [])]
     draft = made if isinstance(made, Draft) else _proposed(made, known, key)
     for inputs in known:
@@ -316,7 +316,7 @@ def read_draft(made: object, context: Context, key: str) -> Draft | FormDraft:
     foreign = [label for label in draft.inputs.labels if label not in known[0]]
     raise InputError(
         f"the method {key} proposes rows for other values",
-        value=f"none for {listed(missing)}" if missing else f"some for {listed(foreign)}",
+        value=f"none for {labels_text(missing)}" if missing else f"some for {labels_text(foreign)}",
         remedy="return one row for each of context.inputs",
     )
 
@@ -367,7 +367,7 @@ def draft_of_blocks(
     """Make the draft of a channel for profiles, in blocks; its outputs are the values."""
     graph = problem.context
     shared = len(blocks) == 1 and len(graph) != 1
-    rows = np.clip(blocks if shared else problem.covered(blocks), 0.0, None)
+    rows = np.clip(blocks if shared else problem.fill_impossible_rows(blocks), 0.0, None)
     rows = rows / rows.sum(axis=2, keepdims=True)
     return Draft.of(
         graph.inputs if shared else graph.pairs,

@@ -4,40 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftlock.contexts import Kind
+from liftlock._runtime.registry import Registry
 from liftlock.designs.base import NAMED, Design
 from liftlock.designs.mechanisms import (
     arc,
-    binary,
     categorical,
     centralised,
-    merging,
     optimal,
     outage,
     prior_free,
     profile_response,
     quantile_blocks,
-    sampling,
+    random_response,
     smooth_one_bit,
     subset_response,
-    unary_encoding,
+    watchdog,
 )
 from liftlock.designs.noise import gaussian, laplace
 from liftlock.errors import InputError
-from liftlock.registry import Registry
+from liftlock.model import Kind
 
 DESIGNS: Registry[Design] = Registry(
     "design",
     "liftlock.designs",
     (
         optimal.OPTIMAL,
-        binary.DESIGN,
+        optimal.BINARY,
         optimal.STAIRCASE,
         optimal.OPTIMAL_RESPONSE,
-        sampling.PUBLISHED_RESPONSE,
-        sampling.SAFE_RESPONSE,
-        merging.WATCHDOG,
-        merging.SUBSET_MERGING,
+        random_response.PUBLISHED_RESPONSE,
+        random_response.SAFE_RESPONSE,
+        watchdog.WATCHDOG,
+        watchdog.SUBSET_MERGING,
         subset_response.DESIGN,
         centralised.DESIGN,
         arc.DESIGN,
@@ -48,10 +46,10 @@ DESIGNS: Registry[Design] = Registry(
         laplace.INSTANCE_LAPLACE,
         prior_free.K_RR,
         prior_free.SUBSET_SELECTION,
-        unary_encoding.OUE,
-        unary_encoding.SUE,
+        prior_free.OUE,
+        prior_free.SUE,
         prior_free.HASHING,
-        sampling.SAMPLING,
+        random_response.SAMPLING,
         gaussian.GAUSSIAN,
         gaussian.INSTANCE_GAUSSIAN,
         categorical.SMOOTH_CATEGORICAL,

@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock._solver.problem import ldp_budget
-from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
 from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.own import AnyMethod, read_method
-from liftlock.designs.request import cut
+from liftlock.designs.request import discretise
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
+from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
+from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
 MakeNotion = Callable[[Any], Notion]
@@ -46,7 +46,7 @@ For profiles they are all there are.
 """
 
 FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian", "sampling")
-"""Those that are compared for a prior on the line."""
+"""Those that are compared for a continuous prior."""
 
 FEW_SYMBOLS = 12
 """Largest alphabet for which the LDP optimum is found in a moment; beyond, k-RR stands in."""
@@ -183,7 +183,7 @@ class Comparison:
 
 
 def compare(
-    context: Context | LinePrior,
+    context: Context | ContinuousPrior,
     make_notion: MakeNotion | None = None,
     methods: AnyMethod | Sequence[AnyMethod] | None = None,
     epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
@@ -192,7 +192,7 @@ def compare(
     loss: Any = None,
     weights: Weights = None,
     seconds: float | None = None,
-    cells: int | None = None,
+    bins: int | None = None,
     spacing: str | None = None,
     progress: Progress | None = None,
     stopped: Callable[[], bool] | None = None,
@@ -204,13 +204,13 @@ def compare(
     budget that implies what is asked for (the smaller of the two sides). Published methods may
     break their promise; `needed` is then their true budget. `seconds` limits each search that can
     be stopped. Once `stopped` returns true, the points that are complete are all there will be; the
-    one in the making is dropped. A prior on the line is cut once, into `cells` with a `spacing`, as
+    one in the making is dropped. A continuous prior is cut once, into `bins` with a `spacing`, as
     in `design`.
 
     `make_notion` is LIP unless told otherwise. For a graph of profiles it is ProfilePrivacy, its
     `loss` and `weights` are those of `design`, and each point tells what happens to the values.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> found = compare(prior, LIP, ["safe-response"], ["0.5", "1"], "histogram")
     >>> [round(point.objective, 4) for point in found.curves[0].points]
@@ -220,7 +220,7 @@ def compare(
     >>> [point.errors.released[:, 1].round(4).tolist() for point in found["cluster"].points]
     [[0.7707, 0.8609], [0.8, 0.9]]
     """
-    context = cut(context, cells, spacing)
+    context = discretise(context, bins, spacing)
     if isinstance(context, PerUserPriors | AnyUserPrior):
         raise NotDefined(
             "comparing by budget",
@@ -233,7 +233,9 @@ def compare(
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
     asked = make_notion(budgets[0][0])
-    chosen: Sequence[AnyMethod] = fitting(context, asked) if methods is None else _listed(methods)
+    chosen: Sequence[AnyMethod] = (
+        fitting_methods(context, asked) if methods is None else _listed(methods)
+    )
     entries: dict[str, _Method] = {}
     for each in chosen:
         found = _Method.of(each, context, asked)
@@ -270,7 +272,9 @@ def compare(
             points.append(point)
             done += 1
         if points:
-            curves.append(Curve(name, method.used(asked).name, not method.published, tuple(points)))
+            curves.append(
+                Curve(name, method.notion_for(asked).name, not method.published, tuple(points))
+            )
         if len(points) < len(budgets):
             break
     return Comparison(
@@ -302,7 +306,7 @@ def _point(
     options: dict[str, Any] = {}
     if seconds is not None and method.entry.accepts("seconds"):
         options["seconds"] = seconds
-    used = method.used(asked)
+    used = method.notion_for(asked)
     started = time.monotonic()
     if method.published:
         made = design_as_published(
@@ -317,7 +321,7 @@ def _point(
         needed = _number(made.audit()["profile"].value)
         errors = profile_errors(made.table, context, goal.utility.weights)
     else:
-        leakage = Leakage.of(made)
+        leakage = MechanismLeakage.of(made)
         lower, upper = leakage.lower, leakage.upper
         share = asked.share(made.channel, made.context)
         if asked.delta_limit() is not None:
@@ -325,7 +329,7 @@ def _point(
         elif share is not None:
             needed = epsilon * share
         else:
-            needed = leakage.needed(asked, epsilon)
+            needed = leakage.smallest_epsilon(asked, epsilon)
     return Point(
         epsilon,
         needed,
@@ -341,7 +345,7 @@ def _point(
 
 
 @dataclass(frozen=True)
-class Leakage:
+class MechanismLeakage:
     """What a mechanism truly leaks, in nats: as lifts, and as LDP."""
 
     lower: float
@@ -349,16 +353,16 @@ class Leakage:
     ldp: float
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Leakage:
+    def of(cls, mechanism: Mechanism) -> MechanismLeakage:
         """Measure the integers of a mechanism in its own context."""
-        found = extremes(mechanism.channel, mechanism.context)
+        found = extreme_lifts(mechanism.channel, mechanism.context)
         return cls(
             _number(found.eps_lower().value),
             _number(found.eps_upper().value),
             _number(LDP.measure(mechanism.channel, mechanism.context).value),
         )
 
-    def needed(self, asked: Notion, epsilon: float) -> float:
+    def smallest_epsilon(self, asked: Notion, epsilon: float) -> float:
         """Return the smallest epsilon, in the notion's proportions, that covers the leakage."""
         if asked.ratio_limit is not None:
             return self.ldp
@@ -382,10 +386,10 @@ def _at_delta(mechanism: Mechanism, asked: Notion) -> float:
     return _number(asked.epsilon_at_delta(mechanism.channel, mechanism.context).value)
 
 
-def implying(notion: Notion) -> LDP:
+def implying_ldp(notion: Notion) -> LDP:
     """Return the LDP guarantee of the same budget, which implies a lift notion.
 
-    >>> str(implying(ALIP(lower="1.3", upper="0.7")))
+    >>> str(implying_ldp(ALIP(lower="1.3", upper="0.7")))
     'ldp(0.7)'
     """
     return LDP(ldp_budget(notion))
@@ -458,13 +462,13 @@ class _Method:
             meant = asked.without_delta  # which implies it
         swap = form == "ldp" or (meant.name not in entry.notions and "ldp" in entry.notions)
         found = cls(entry, swap, published)
-        check_fits(entry, context, found.used(asked))
+        check_fits(entry, context, found.notion_for(asked))
         return found
 
-    def used(self, asked: Notion) -> Notion:
+    def notion_for(self, asked: Notion) -> Notion:
         """Return the notion that the design is asked for."""
         if self.ldp:
-            return implying(asked.without_delta)
+            return implying_ldp(asked.without_delta)
         if asked.name not in self.entry.notions:
             return asked.without_delta
         return asked
@@ -476,7 +480,7 @@ def _listed(methods: AnyMethod | Sequence[AnyMethod]) -> list[AnyMethod]:
     return [methods]
 
 
-def fitting(context: Context, asked: Notion) -> list[str]:
+def fitting_methods(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
     names = []
     usual = PREFERRED.get(context.kind) or tuple(designs_for(context.kind))

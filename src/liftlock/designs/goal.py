@@ -8,28 +8,64 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from liftlock._solver.problem import Optimality, allows_nothing, relative_gap
-from liftlock.channel import Table
-from liftlock.contexts import Context, Prior, ProfileGraph, representative
 from liftlock.designs.base import Draft
-from liftlock.designs.encoded_cost import encoded_cost
-from liftlock.designs.readings import with_readings
-from liftlock.errors import InputError
+from liftlock.designs.output_values import label_by_value
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
+from liftlock.exact.reproducible import dot
+from liftlock.model import Context, Prior, ProfileGraph, representative
+from liftlock.model.channel import Table
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import Notion
+from liftlock.sampling import SimulationBits, draw_reports
+from liftlock.utility.base import (
+    Utility,
+    cost_error,
+    cost_of_no_noise,
+    cost_of_no_release,
+    mean_cost,
+    restrict,
+    value_of_no_noise,
+    value_of_no_release,
+)
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of
 from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import (
-    Utility,
-    cost_of_nothing,
-    doubt,
-    mean_cost,
-    restricted,
-    value_of_nothing,
-    value_of_truth,
-)
+
+_PEOPLE = 4096
+
+
+def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tuple[float, str]:
+    """Return the mean cost of an encoding under a prior, and how sure it is.
+
+    With few symbols every report is summed over. Otherwise it is the mean over simulated reports:
+    the posterior v given a report is the prior P times the two likelihoods, and needs no table.
+    As E v = P, a supergradient at P may be taken off, c(v) - slope . (v - P), without bias: it
+    takes most of the noise with it, and no term is then above c(P), the cost of no release.
+    """
+    try:
+        return mean_cost(goal, channel.to_dense().floats(), masses), ""
+    except NotDefined:
+        pass
+    people = np.random.default_rng(_PEOPLE).choice(len(masses), size=_PEOPLE, p=masses)
+    reports = draw_reports(channel, people, SimulationBits("the worth of an encoding"))
+    high, low = channel.levels
+    slope = goal.slopes(masses[None, :])[0]
+    costs = []
+    for part in np.array_split(reports, max(1, len(masses) * _PEOPLE >> 20)):
+        weights = np.where(channel.support_matrix(part), 1.0, low / high) * masses
+        posteriors = weights / weights.sum(axis=1, keepdims=True)
+        costs.append(goal.costs(posteriors) - dot(posteriors - masses, slope))
+    every = np.concatenate(costs)
+    error = float(every.std() / np.sqrt(_PEOPLE))
+    least = cost_of_no_noise(goal, masses)
+    return max(float(every.mean()), least), (
+        f"its utility is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
+    )
+
 
 AnyUtility = str | Utility | ProfileUtility | Callable[[Floats], float]
 """A name, an object, or a concave function of a posterior."""
@@ -38,7 +74,7 @@ Weights = Prior | Mapping[Any, Any] | None
 
 
 @dataclass(frozen=True)
-class Worth:
+class Evaluation:
     """How good a channel is, the best that any could be, and the proved gap between them."""
 
     objective: float
@@ -62,10 +98,10 @@ class Goal(ABC):
         """The utility of no release and that of no noise."""
 
     @abstractmethod
-    def measure(self, channel: Any, notion: Notion, proof: Optimality | None) -> Worth:
+    def measure(self, channel: Any, notion: Notion, proof: Optimality | None) -> Evaluation:
         """Measure the integers of a channel, and compare them with what a search has proved."""
 
-    def read(self, draft: Draft) -> Draft:
+    def name_outputs(self, draft: Draft) -> Draft:
         """Name the outputs of a draft by what they stand for."""
         return draft
 
@@ -87,11 +123,11 @@ class PriorGoal(Goal):
     def ends(self) -> tuple[float, float]:
         """The utility of no release and that of no noise."""
         masses = self.masses
-        return value_of_nothing(self.utility, masses), value_of_truth(self.utility, masses)
+        return value_of_no_release(self.utility, masses), value_of_no_noise(self.utility, masses)
 
     def measure(
         self, channel: Table | SupportChannel, notion: Notion, proof: Optimality | None
-    ) -> Worth:
+    ) -> Evaluation:
         """Measure a channel; an encoding that has too many reports is simulated.
 
         Bound and gap are rounded to the safe side: by what the floats of the costs may be off.
@@ -99,28 +135,28 @@ class PriorGoal(Goal):
         utility, masses = self.utility, self.masses
         if isinstance(channel, SupportChannel):
             cost, remark = encoded_cost(utility, channel, masses)
-            return Worth(utility.shown(cost, masses), remark=remark)
+            return Evaluation(utility.objective(cost, masses), remark=remark)
         rows = [channel.inputs.index(label) for label in self.context.inputs.labels]
         matrix = channel.floats()[rows]
         cost = mean_cost(utility, matrix, masses)
-        objective = utility.shown(cost, masses)
+        objective = utility.objective(cost, masses)
         if proof is None:
-            return Worth(objective)
+            return Evaluation(objective)
         if allows_nothing(notion):
-            return Worth(objective, objective, 0.0)
-        nothing = cost_of_nothing(utility, masses)
-        off = float(doubt(utility, nothing, len(masses), matrix.shape[1]))
+            return Evaluation(objective, objective, 0.0)
+        nothing = cost_of_no_release(utility, masses)
+        off = float(cost_error(utility, nothing, len(masses), matrix.shape[1]))
         gap = relative_gap(cost + 2 * off, proof.bound, nothing - off)
         if math.isinf(gap):
-            return Worth(objective)
+            return Evaluation(objective)
         # What is shown may be a difference of the two, such as an information.
-        bound = utility.shown(proof.bound, masses) + (off if utility.larger_is_better else 0.0)
-        return Worth(objective, bound, gap)
+        bound = utility.objective(proof.bound, masses) + (off if utility.larger_is_better else 0.0)
+        return Evaluation(objective, bound, gap)
 
-    def read(self, draft: Draft) -> Draft:
+    def name_outputs(self, draft: Draft) -> Draft:
         """Name outputs on a grid by the numbers they stand for."""
         if isinstance(self.context, GridPrior):
-            return with_readings(draft, self.context, self.utility)
+            return label_by_value(draft, self.context, self.utility)
         return draft
 
 
@@ -135,19 +171,21 @@ class ProfileGoal(Goal):
     @property
     def ends(self) -> tuple[float, float]:
         """The utility of no release and that of no noise."""
-        laws = self.context.laws
-        return self.utility.of_nothing(laws), self.utility.of_truth(laws)
+        distributions = self.context.distributions
+        return self.utility.value_of_no_release(distributions), self.utility.value_of_no_noise(
+            distributions
+        )
 
-    def measure(self, channel: Table, notion: Notion, proof: Optimality | None) -> Worth:  # noqa: ARG002
+    def measure(self, channel: Table, notion: Notion, proof: Optimality | None) -> Evaluation:  # noqa: ARG002
         """Measure the matrices of a channel; a proof of another aim says nothing of this one."""
         utility = self.utility
-        objective = utility.value(self.context.laws, blocks_of(channel, self.context))
+        objective = utility.value(self.context.distributions, blocks_of(channel, self.context))
         if proof is None or proof.utility != utility.name:
-            return Worth(objective)
+            return Evaluation(objective)
         larger, reference = utility.larger_is_better, proof.reference
         bound = reference - proof.bound if larger else proof.bound
         apart = bound - objective if larger else objective - bound
-        return Worth(objective, bound, max(0.0, apart) / reference if reference > 0 else 0.0)
+        return Evaluation(objective, bound, max(0.0, apart) / reference if reference > 0 else 0.0)
 
 
 def usual_utility(context: Context) -> str:
@@ -189,7 +227,7 @@ def read_goal(
     asked = make_utility(utility, context.inputs)
     if whole is not None and asked is utility:
         places = [whole.inputs.index(label) for label in context.inputs.labels]
-        asked = restricted(asked, places, len(whole.inputs))
+        asked = restrict(asked, places, len(whole.inputs))
     goal = PriorGoal(context, asked)
     asked.costs(goal.masses[None, :])
     return goal

@@ -21,16 +21,16 @@ from typing import Generic, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from liftlock._solver.problem import gap_text
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel, Table
-from liftlock.contexts import Context, Prior, ProfileGraph, representative
-from liftlock.designs.base import Draft, FormDraft, listed
+from liftlock.designs.base import Draft, StructuredDraft, labels_text
 from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
-from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
-from liftlock.forms import StructuredChannel, SupportChannel
+from liftlock.exact.rounding import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
+from liftlock.model import Context, Prior, ProfileGraph, representative
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel, Table
+from liftlock.model.provenance import gap_text
+from liftlock.model.structured import StructuredChannel, SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
@@ -49,7 +49,7 @@ C_co = TypeVar("C_co", bound=Table | SupportChannel, covariant=True)
 
 
 @dataclass(frozen=True)
-class Locked(Generic[C_co]):
+class LockedChannel(Generic[C_co]):
     """A certified channel, its certificate, and how far locking moved the draft."""
 
     channel: C_co
@@ -69,7 +69,7 @@ class Locked(Generic[C_co]):
         if self.blend:
             text += f", blended with weight {weight}"
         if self.dropped:
-            text += f", without the noise outputs {listed(self.dropped)}"
+            text += f", without the noise outputs {labels_text(self.dropped)}"
         if not self.moved:
             return f"{text}: every probability is as drafted"
         return f"{text}: no probability moved by more than {gap_text(self.moved)}"
@@ -85,16 +85,16 @@ class _Options(TypedDict, total=False):
 @overload
 def lock(
     draft: Draft | Channel, notion: Notion, context: Context, **options: Unpack[_Options]
-) -> Locked[Table]: ...
+) -> LockedChannel[Table]: ...
 @overload
 def lock(
-    draft: FormDraft | StructuredChannel,
+    draft: StructuredDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     **options: Unpack[_Options],
-) -> Locked[SupportChannel]: ...
+) -> LockedChannel[SupportChannel]: ...
 def lock(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
+    draft: Draft | Channel | StructuredDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,
@@ -102,7 +102,7 @@ def lock(
     noise: float = NOISE,
     most_blend: Fraction = MOST_BLEND,
     impossible: Impossible = "refuse",
-) -> Locked[Table | SupportChannel]:
+) -> LockedChannel[Table | SupportChannel]:
     """Turn a draft into a channel that the exact audit certifies, or refuse it.
 
     Most drafts become a table. An encoding keeps its form: its few integers are rounded to at most
@@ -125,7 +125,7 @@ def lock(
     try:
         certificate = notion.certify(plain, context, impossible=impossible)
         if certificate.holds:
-            return _locked(draft, Fraction(0), plain, certificate)
+            return _make_locked(draft, Fraction(0), plain, certificate)
     except UnprotectedInput as refusal:
         # Rows of values that a profile calls impossible are bounded too, so blending can help.
         if not isinstance(context, ProfileGraph):
@@ -143,8 +143,8 @@ def lock(
     large = isinstance(plain, Table) and plain.weights.size > LARGE
     found = _least_blend(attempt, most_blend, plain.bits, 1 if large else _REFINEMENTS)
     if found is None:
-        raise unprotected or NotCertified(certificate, notion.smallest(plain, context))
-    return _locked(draft, *found)
+        raise unprotected or NotCertified(certificate, notion.smallest_text(plain, context))
+    return _make_locked(draft, *found)
 
 
 def _least_blend(
@@ -180,24 +180,24 @@ def _least_blend(
     return best
 
 
-def rounded(
-    draft: Draft | Channel | FormDraft, *, bits: int = DEFAULT_BITS, noise: float = NOISE
+def round_draft(
+    draft: Draft | Channel | StructuredDraft, *, bits: int = DEFAULT_BITS, noise: float = NOISE
 ) -> Table | SupportChannel:
     """Round a draft as locking does first, without asking what it guarantees."""
     return _blends(draft, Prior.uniform(draft.inputs.labels), noise, bits)(Fraction(0))
 
 
 def _blends(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
+    draft: Draft | Channel | StructuredDraft | StructuredChannel,
     context: Context,
     noise: float,
     bits: int,
 ) -> Callable[[Fraction], Table | SupportChannel]:
     """Return what makes the integers of a draft, blended as much as it is told."""
-    form = draft.channel if isinstance(draft, FormDraft) else draft
+    form = draft.channel if isinstance(draft, StructuredDraft) else draft
     if isinstance(form, SupportChannel):
         narrow = form if form.bits <= bits else form.with_bits(bits)
-        return lambda blend: narrow.softened(blend) if blend else narrow
+        return lambda blend: narrow.soften(blend) if blend else narrow
     if isinstance(form, StructuredChannel):
         raise InputError(
             "a mechanism for per-user priors is not locked",
@@ -273,12 +273,12 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     Profiles that no edge joins to others stay as they are.
     """
     wanted = graph.inputs if inputs.labels == graph.inputs.labels else graph.pairs
-    order = wanted.order_of(inputs, whose="the graph", other_name="the draft")
+    order = wanted.positions_in(inputs, whose="the graph", other_name="the draft")
     if wanted is graph.inputs:
-        common: Floats = dot(graph.laws.mean(axis=0), rows[order])[None, :]
+        common: Floats = dot(graph.distributions.mean(axis=0), rows[order])[None, :]
         return common
     blocks = rows[order].reshape(len(graph), len(graph.inputs), -1)
-    released = (graph.laws[:, :, None] * blocks).sum(axis=1)
+    released = (graph.distributions[:, :, None] * blocks).sum(axis=1)
     mixed = blocks.copy()
     for part in graph.components:
         if len(part) > 1:
@@ -288,17 +288,17 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     return found
 
 
-def _locked(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
+def _make_locked(
+    draft: Draft | Channel | StructuredDraft | StructuredChannel,
     blend: Fraction,
     channel: Table | SupportChannel,
     certificate: Certificate,
-) -> Locked[Table | SupportChannel]:
+) -> LockedChannel[Table | SupportChannel]:
     if isinstance(channel, SupportChannel):
-        return Locked(channel, certificate, blend)
+        return LockedChannel(channel, certificate, blend)
     assert isinstance(draft, Draft | Channel)
     dropped = tuple(label for label in draft.outputs.labels if label not in channel.outputs)
-    return Locked(channel, certificate, blend, dropped, _largest_move(draft, channel))
+    return LockedChannel(channel, certificate, blend, dropped, _largest_move(draft, channel))
 
 
 def _largest_move(draft: Draft | Channel, table: Table) -> float:

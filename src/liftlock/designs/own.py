@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from liftlock.contexts import Context
+from liftlock._runtime.registry import name_of
 from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS, find_design
 from liftlock.errors import InputError
+from liftlock.model import Context
 from liftlock.notions.base import Notion
-from liftlock.registry import name_of
 
 AnyMethod = str | Design | Callable[..., Any]
 """The key of a design, a design, or a function (context, notion, **options) -> draft."""
@@ -22,7 +22,7 @@ def read_method(
 ) -> Design:
     """Return the design that is meant: by its key, as it is, or made of a function.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.notions.lip import LIP
     >>> read_method("arc", Prior.uniform("ab"), LIP("1")).key
     'arc'
@@ -64,11 +64,11 @@ def own_design(
         [inspect.Parameter(each, positional) for each in ("context", "notion")]
         + [inspect.Parameter(each, keyword) for each in extra]
     )
-    says = (inspect.getdoc(function) or "a function of your own").partition("\n")[0]
+    summary = (inspect.getdoc(function) or "a function of your own").partition("\n")[0]
     return Design(
         name,
         make,
-        says,
+        summary,
         "nothing but what is certified",
         name,
         (notion.name,),

@@ -13,11 +13,29 @@ from typing import Any, cast
 
 import numpy as np
 
-from liftlock._solver.outputs import without_room
-from liftlock._solver.problem import Problem, Task, limits, rows_of, supported
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Table
-from liftlock.contexts import (
+from liftlock._solver.outputs import release_nothing
+from liftlock._solver.problem import Problem, Task, limits, restrict_to_support, shared_rows
+from liftlock.designs.base import (
+    PRIOR_KINDS,
+    Design,
+    Draft,
+    StructuredDraft,
+    check_fits,
+    check_options,
+    check_size,
+    draft_of,
+    labels_text,
+)
+from liftlock.designs.goal import Goal, read_goal
+from liftlock.designs.lock import MOST_BLEND, LockedChannel, round_draft
+from liftlock.designs.lock import lock as lock_channel
+from liftlock.designs.mechanisms.optimal import GAP
+from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
+from liftlock.estimate.models import Dense
+from liftlock.estimate.question import Question
+from liftlock.exact.rounding import DEFAULT_BITS
+from liftlock.mechanism import Mechanism
+from liftlock.model import (
     AnyUserPrior,
     Context,
     Joint,
@@ -26,33 +44,15 @@ from liftlock.contexts import (
     ProfileGraph,
     representative,
 )
-from liftlock.designs.base import (
-    PRIOR_KINDS,
-    Design,
-    Draft,
-    FormDraft,
-    check_fits,
-    check_options,
-    check_size,
-    draft_of,
-    listed,
-)
-from liftlock.designs.goal import Goal, read_goal
-from liftlock.designs.lock import MOST_BLEND, Locked, rounded
-from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.mechanisms.optimal import GAP
-from liftlock.designs.published import true_guarantee
-from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
-from liftlock.estimate.models import Dense
-from liftlock.estimate.question import Question
-from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
-from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
-from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion
-from liftlock.notions.lift import Impossible, extremes
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Table
+from liftlock.model.continuous.grid import DEFAULT_BINS, ContinuousPrior, GridPrior
+from liftlock.model.provenance import Provenance
+from liftlock.model.structured import USER_CHANNELS, AnyChannel, SupportChannel, to_dense
+from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.lift import Impossible, extreme_lifts
+from liftlock.notions.lip import lift_notion
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.provenance import Provenance
 
 _MORE_BLEND = Fraction(1, 256)
 """How much of the mean row may be mixed in where the usual share is not enough."""
@@ -64,7 +64,7 @@ _COMPARED = 128
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
-def read_context(context: object, method: object) -> Context | LinePrior:
+def read_context(context: object, method: object) -> Context | ContinuousPrior:
     """Return the context that is meant: labels alone stand for any priors of users.
 
     An alphabet is enough; a list of labels needs a method for users with a prior each.
@@ -73,30 +73,31 @@ def read_context(context: object, method: object) -> Context | LinePrior:
         return AnyUserPrior(context)
     if isinstance(context, Sequence) and isinstance(method, str) and method in USER_CHANNELS:
         return AnyUserPrior(Alphabet.of(context))
-    return cast("Context | LinePrior", context)
+    return cast("Context | ContinuousPrior", context)
 
 
-def cut(
-    context: Context | LinePrior, cells: int | None = None, spacing: str | None = None
+def discretise(
+    context: Context | ContinuousPrior, bins: int | None = None, spacing: str | None = None
 ) -> Context:
-    """Cut a prior on the line into cells; any other context is already finite."""
-    if isinstance(context, LinePrior):
-        return context.grid(
-            DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
+    """Cut a continuous prior into cells; any other context is already finite."""
+    if isinstance(context, ContinuousPrior):
+        return context.discretise(
+            DEFAULT_BINS if bins is None else bins, "mass" if spacing is None else spacing
         )
     if not hasattr(context, "kind"):
         raise InputError(
             "not a prior, a joint, a set of priors or a graph of profiles",
             value=type(context).__name__,
-            remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
+            remedy="make one, such as Prior.from_counts(...), continuous.from_data(...), "
+            "continuous.from_scipy",
         )
-    refuse_cells(context, cells, spacing)
+    refuse_bins(context, bins, spacing)
     return context
 
 
-def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+def refuse_bins(context: Context, bins: int | None, spacing: str | None) -> None:
     """Refuse to cut what is already finite."""
-    if cells is not None or spacing is not None:
+    if bins is not None or spacing is not None:
         raise InputError(
             "only a continuous prior is discretised",
             value=context.describe(),
@@ -147,7 +148,7 @@ class DesignRequest:
         dropped: tuple[Label, ...] = ()
         prior_free = entry.prior_free and notion.ratio_limit is not None
         if context.kind in PRIOR_KINDS and not prior_free:
-            seen, dropped = supported(context)
+            seen, dropped = restrict_to_support(context)
         goal = read_goal(seen, **aim, whole=context)
         check_size(entry, seen, notion, goal.utility)
         whole = seen if notion.ratio_limit is None else context
@@ -168,32 +169,32 @@ class DesignRequest:
             return 1.0
         return min(1.0 - lower, upper - 1.0, np.inf if ratio is None else ratio - 1.0)
 
-    def draft(self) -> Draft | FormDraft:
+    def draft(self) -> Draft | StructuredDraft:
         """Ask the design."""
         made = self.entry.draft(self.context, self.notion, self.goal.utility, **self.options)
-        if isinstance(made, FormDraft):
+        if isinstance(made, StructuredDraft):
             return made
-        return self._complete(made if self.entry.face_value else self.goal.read(made))
+        return self._complete(made if self.entry.face_value else self.goal.name_outputs(made))
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
         problem, explain = Problem.of(self.context, self.notion), self.options.get("explain")
-        solution = without_room(Task(problem, self.goal.utility, explain=explain))
+        solution = release_nothing(Task(problem, self.goal.utility, explain=explain))
         made = draft_of(solution, self.context.inputs)
         if isinstance(self.context, Joint):  # independent outputs might be better
             made = replace(made, optimality=None)
-        return self._complete(self.goal.read(made))
+        return self._complete(self.goal.name_outputs(made))
 
     def _complete(self, draft: Draft) -> Draft:
         """Give inputs that never occur a row: that of the likeliest one."""
         if self.whole is self.context:
             return draft
-        rows = rows_of(self.whole.inputs, representative(self.context))
+        rows = shared_rows(self.whole.inputs, representative(self.context))
         return replace(draft, inputs=self.whole.inputs, matrix=draft.matrix[rows].copy())
 
     # --- locking ----------------------------------------------------------------------------------
 
-    def lock(self, draft: Draft | FormDraft, bits: int) -> Mechanism:
+    def lock(self, draft: Draft | StructuredDraft, bits: int) -> Mechanism:
         """Round and certify a draft, with more blending than usual where that is what it takes."""
         softens = (
             self.entry.keeps
@@ -214,7 +215,7 @@ class DesignRequest:
                 )
             except (NotCertified, UnprotectedInput) as refusal:
                 if not softens:
-                    raise self._refused(draft, refusal, bits) from None
+                    raise self._refusal(draft, refusal, bits) from None
                 if bits < DEFAULT_BITS and isinstance(refusal, NotCertified):
                     few = f"{refusal.smallest}, of this very table; or round less, with more bits"
                     raise NotCertified(refusal.certificate, few) from None
@@ -237,24 +238,24 @@ class DesignRequest:
             return MOST_BLEND, _MORE_BLEND, Fraction(1)
         return MOST_BLEND, Fraction(1) if self.room < _TINY_ROOM else _MORE_BLEND
 
-    def _impossible(self, draft: Draft | FormDraft) -> Impossible:
+    def _impossible(self, draft: Draft | StructuredDraft) -> Impossible:
         """List values that a profile calls impossible if all profiles share one matrix."""
         shared = draft.inputs.labels == self.context.inputs.labels
         return "ignore" if self.context.kind == "profiles" and shared else "refuse"
 
-    def _refused(
-        self, draft: Draft | FormDraft, refusal: NotCertified | UnprotectedInput, bits: int
+    def _refusal(
+        self, draft: Draft | StructuredDraft, refusal: NotCertified | UnprotectedInput, bits: int
     ) -> NotCertified | UnprotectedInput:
         """Say what a published formula, which is not to be softened, does guarantee."""
         honest = self.entry.keeps and not isinstance(draft, Draft)
         if honest or isinstance(refusal, UnprotectedInput) or self.context.kind == "profiles":
             return refusal
-        true, _ = true_guarantee(rounded(draft, bits=bits), self.notion, self.whole)
+        true, _ = true_guarantee(round_draft(draft, bits=bits), self.notion, self.whole)
         return NotCertified(refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}")
 
     # --- what is said of the mechanism ------------------------------------------------------------
 
-    def mechanism(self, draft: Draft | FormDraft, locked: Locked[Any]) -> Mechanism:
+    def mechanism(self, draft: Draft | StructuredDraft, locked: LockedChannel[Any]) -> Mechanism:
         """Put the locked channel together with what is to be said of it."""
         proof, utility = draft.optimality, self.goal.utility
         worth = self.goal.measure(locked.channel, self.notion, proof)
@@ -262,7 +263,7 @@ class DesignRequest:
         remarks += [worth.remark] if worth.remark else []
         if self.goal.tells_gap and proof is not None:
             # With the gap of the integers: rounding may have widened that of the draft.
-            remarks = [*proof.stopped_early(worth.gap), *remarks]
+            remarks = [*proof.early_stop_remarks(worth.gap), *remarks]
         nothing, truth = self.goal.ends
         origin = Provenance(
             self.entry.key,
@@ -278,7 +279,7 @@ class DesignRequest:
         )
         if self.goal.tells_gap:
             asked = float(self.options.get("gap", GAP))
-            origin = replace(origin, warning=origin.not_within(asked))
+            origin = replace(origin, warning=origin.gap_warning(asked))
         return Mechanism(locked.channel, locked.certificate, self.whole, origin)
 
     def _remarks(self, channel: AnyChannel, known: Sequence[str]) -> list[str]:
@@ -290,10 +291,10 @@ class DesignRequest:
                 model = int(np.argmax(representative(self.context).floats()))
                 like = repr(self.context.inputs.labels[model])
                 said = f"they never occur, and would be answered like {like}"
-            remarks.append(f"{said}: {listed(self.dropped)}")
+            remarks.append(f"{said}: {labels_text(self.dropped)}")
         allowed = self.notion.delta_limit()
         if allowed is not None and allowed.form != "ldp" and isinstance(channel, Table):
-            remarks.append(_outright(channel, self.whole, self.notion))
+            remarks.append(_remark_on_outright_leaks(channel, self.whole, self.notion))
         if isinstance(self.context, ProfileGraph):
             return remarks + _remarks_on_profiles(channel, self.context)
         if isinstance(self.context, GridPrior):
@@ -306,9 +307,9 @@ class DesignRequest:
         return remarks
 
 
-def _outright(channel: Table, context: Context, notion: Notion) -> str:
+def _remark_on_outright_leaks(channel: Table, context: Context, notion: Notion) -> str:
     """Say what leaks where delta lets the budget be broken, if it does."""
-    found = extremes(channel, context)
+    found = extreme_lifts(channel, context)
     sides = [found.eps_lower().value, found.eps_upper().value]
     lower, upper = ("infinite" if side.is_infinite else f"{float(side):.4g}" for side in sides)
     if notion.without_delta.certify(channel, context).holds:
@@ -321,10 +322,10 @@ def _remarks_on_profiles(channel: AnyChannel, graph: ProfileGraph) -> list[str]:
     assert isinstance(channel, Table)
     said = []
     if graph.isolated:
-        said.append(f"no edge, so no promise, for {listed(graph.isolated, str)}")
+        said.append(f"no edge, so no promise, for {labels_text(graph.isolated, str)}")
     silent = [label for label in graph.inputs.labels if label not in channel.outputs]
     if silent:
-        said.append(f"never released: {listed(silent, str)}")
+        said.append(f"never released: {labels_text(silent, str)}")
     if graph.uses_profile(channel.inputs):
         said.append("it uses the profile of each value: who releases must know it, and keep it")
     return said
@@ -343,5 +344,38 @@ def _remarks_on_histograms(channel: AnyChannel) -> list[str]:
 def _is_constant(channel: AnyChannel) -> bool:
     if isinstance(channel, SupportChannel):
         return channel.levels[0] == channel.levels[1]
-    floats = dense(channel).floats()
+    floats = to_dense(channel).floats()
     return bool((floats == floats[:1]).all())
+
+
+def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tuple[Notion, str]:
+    """Return the smallest guarantee of the kind asked for that a channel keeps, and say it.
+
+    Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
+    """
+    attained = asked.smallest_guarantee(channel, context)
+    if attained is not None:
+        return attained, _describe(asked, attained)
+    if asked.ratio_limit is not None:
+        raise _no_guarantee("an output that some secret never gives reveals it", asked)
+    found = extreme_lifts(channel, context)
+    lower, upper = found.eps_lower().value, found.eps_upper().value
+    if upper.is_infinite:
+        raise _no_guarantee("a belief can rise without bound", asked)
+    if lower.is_infinite:
+        risen = lift_notion(upper=safe_text(upper))
+        return risen, _describe(asked, risen) + "; an output rules some secret out altogether"
+    true = lift_notion(lower=safe_text(lower), upper=safe_text(upper))
+    return true, _describe(asked, true)
+
+
+def _describe(asked: Notion, true: Notion) -> str:
+    return f"as published: asked for {asked}, its true guarantee is {true}"
+
+
+def _no_guarantee(why: str, asked: Notion) -> InputError:
+    return InputError(
+        f"the published mechanism keeps no finite budget: {why}",
+        value=str(asked),
+        remedy="choose a method that keeps its budget",
+    )

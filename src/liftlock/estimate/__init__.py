@@ -5,7 +5,7 @@ from liftlock.estimate.api import estimate
 from liftlock.estimate.estimators import ESTIMATORS
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import QUESTIONS, Question
-from liftlock.estimate.result import Answer, Estimate, Fit
+from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit
 
 __all__ = [
     "ESTIMATORS",
@@ -13,7 +13,7 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Estimate",
-    "Fit",
+    "GoodnessOfFit",
     "PerUserAggregate",
     "Question",
     "estimate",

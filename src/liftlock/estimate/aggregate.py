@@ -16,21 +16,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.channel import Channel
-from liftlock.contexts.prior import integers_from_json
+from liftlock._runtime.storage import StoredObject
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.estimate.weights import Sums, Weights, column_of
-from liftlock.exact.accumulation import added, exact_sum, exact_sums
-from liftlock.exact.encoding import integer_to_json
+from liftlock.exact.accumulation import add_exact, exact_sum, exact_sums
+from liftlock.exact.fingerprint import integer_to_json
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.storage import Stored
+from liftlock.model.channel import Channel
+from liftlock.model.prior import integers_from_json
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 
 _ROWS = 1 << 16
 """Packed reports are unpacked so many at a time."""
 
 
-class AnyAggregate(ABC):
+class BaseAggregate(ABC):
     """What reports add up to: merged with ``+``, in any order, to the same bits."""
 
     channel: str
@@ -43,7 +43,7 @@ class AnyAggregate(ABC):
         """How many outputs, or symbols, there are sums for."""
 
     @abstractmethod
-    def _merged(self, other: Self) -> Self:
+    def _merge(self, other: Self) -> Self:
         """Return the sum with another one, neither of them empty."""
 
     def __add__(self, other: Self) -> Self:
@@ -62,7 +62,7 @@ class AnyAggregate(ABC):
             )
         if not self.reports or not other.reports:
             return self if self.reports else other
-        return self._merged(other)
+        return self._merge(other)
 
     def __radd__(self, other: object) -> Self:
         # Where sum() begins.
@@ -71,7 +71,7 @@ class AnyAggregate(ABC):
     def __len__(self) -> int:
         return self.reports
 
-    def refuse_other(self, fingerprint: str) -> None:
+    def require_channel(self, fingerprint: str) -> None:
         """Refuse an aggregate of reports that something else made."""
         if self.channel != fingerprint:
             raise InputError(
@@ -82,7 +82,7 @@ class AnyAggregate(ABC):
 
 
 @dataclass(frozen=True)
-class Aggregate(AnyAggregate, Stored):
+class Aggregate(BaseAggregate, StoredObject):
     """How often each output of a channel was reported; for encodings, how often supported.
 
     >>> answers = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -103,7 +103,7 @@ class Aggregate(AnyAggregate, Stored):
     # --- making one -----------------------------------------------------------------------------
 
     @classmethod
-    def none(cls, channel: AnyChannel) -> Aggregate:
+    def empty(cls, channel: AnyChannel) -> Aggregate:
         """Return the aggregate of no reports: where adding up in parts begins."""
         return cls(channel.fingerprint, (0,) * _width(channel), 0)
 
@@ -123,9 +123,9 @@ class Aggregate(AnyAggregate, Stored):
         """
         _width(channel)
         if isinstance(channel, SupportChannel):
-            packed = channel.checked(np.asarray(reports))
+            packed = channel.check_reports(np.asarray(reports))
             return cls._of_packed(channel, packed, weights, offsets)
-        table = dense(channel)
+        table = to_dense(channel)
         try:
             codes = table.outputs.encode(column_of(reports))
         except LabelError as error:
@@ -152,7 +152,7 @@ class Aggregate(AnyAggregate, Stored):
                 value=f"{codes.ndim} dimensions of {codes.dtype}",
                 remedy="give positions in the output alphabet",
             )
-        refuse_empty(len(codes))
+        require_reports(len(codes))
         size = len(channel.outputs)
         wrong = (codes < 0) | (codes >= size)
         if wrong.any():
@@ -191,34 +191,34 @@ class Aggregate(AnyAggregate, Stored):
         weights: npt.ArrayLike | None,
         offsets: npt.ArrayLike | None,
     ) -> Aggregate:
-        refuse_empty(len(packed))
+        require_reports(len(packed))
         size = len(channel.inputs)
 
         def add(*columns: Floats) -> tuple[Sums, Sums]:
             one, other = ((Fraction(0),) * size for _ in columns)
             for start in range(0, len(packed), _ROWS):
                 some = slice(start, start + _ROWS)
-                owners, symbols = np.nonzero(channel.supported(packed[some]))
+                owners, symbols = np.nonzero(channel.support_matrix(packed[some]))
                 first, second = (column[some][owners] for column in columns)
-                one = added(one, exact_sums(first, symbols, size))
-                other = added(other, exact_sums(second, symbols, size))
+                one = add_exact(one, exact_sums(first, symbols, size))
+                other = add_exact(other, exact_sums(second, symbols, size))
             whole, rest = map(exact_sum, columns)
             return (*one, whole), (*other, rest)
 
         plain = weights is None and offsets is None
         weighed = None if plain else Weights.of(len(packed), weights, offsets, add)
-        counts = tuple(int(count) for count in channel.support(packed))
+        counts = tuple(int(count) for count in channel.count_support(packed))
         return cls(channel.fingerprint, counts, len(packed), weighed)
 
     @classmethod
-    def gathered(cls, channel: AnyChannel, batches: Iterable[Any]) -> Aggregate:
+    def from_batches(cls, channel: AnyChannel, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch, so that all reports are never in memory at once.
 
         >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-        >>> Aggregate.gathered(coin, ([0, 1] for _ in range(1000))).counts
+        >>> Aggregate.from_batches(coin, ([0, 1] for _ in range(1000))).counts
         (1000, 1000)
         """
-        total = cls.none(channel)
+        total = cls.empty(channel)
         for batch in batches:
             total += cls.of(channel, batch)
         return total
@@ -228,7 +228,7 @@ class Aggregate(AnyAggregate, Stored):
         """How many counts there are."""
         return len(self.counts)
 
-    def _merged(self, other: Aggregate) -> Aggregate:
+    def _merge(self, other: Aggregate) -> Aggregate:
         if (self.weights is None) != (other.weights is None):
             raise InputError(
                 "one aggregate has weights and the other has none",
@@ -242,10 +242,10 @@ class Aggregate(AnyAggregate, Stored):
 
     # --- looking at it --------------------------------------------------------------------------
 
-    def checked(self, channel: AnyChannel) -> Aggregate:
+    def check_channel(self, channel: AnyChannel) -> Aggregate:
         """Refuse an aggregate that is empty, or of reports from another channel."""
-        self.refuse_other(channel.fingerprint)
-        refuse_empty(self.reports)
+        self.require_channel(channel.fingerprint)
+        require_reports(self.reports)
         one_each = isinstance(channel, Channel)
         if self.width != _width(channel) or (one_each and sum(self.counts) != self.reports):
             raise InputError(
@@ -324,7 +324,7 @@ def _width(channel: AnyChannel) -> int:
     return len(channel.inputs if isinstance(channel, SupportChannel) else channel.outputs)
 
 
-def refuse_empty(number: int) -> None:
+def require_reports(number: int) -> None:
     """Refuse to count no reports."""
     if number == 0:
         raise InputError("no reports", remedy="give at least one; nothing was counted")

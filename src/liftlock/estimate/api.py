@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from liftlock.contexts import Prior, ProfileGraph
+from liftlock._runtime.registry import name_of
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
-from liftlock.estimate.fit import DOUBTFUL, misfit, p_text
-from liftlock.estimate.intervals import KINDS, Kind, Spread, make
+from liftlock.estimate.fit import DOUBTFUL, misfit_warning, p_text
+from liftlock.estimate.intervals import KINDS, IntervalEstimate, Kind, make_interval
 from liftlock.estimate.intervals.base import read_level
 from liftlock.estimate.models import (
-    Counted,
+    CountedReports,
     Model,
     PerUser,
     PosteriorSums,
@@ -25,10 +25,10 @@ from liftlock.estimate.models import (
 from liftlock.estimate.models.dense import FEW_WEIGHTED
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
-from liftlock.estimate.result import Answer, Estimate, Fit
+from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel
-from liftlock.registry import name_of
+from liftlock.model import Prior, ProfileGraph
+from liftlock.model.structured import AnyChannel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,13 +83,13 @@ def estimate(
 
     Source: 001 section III, 004 section 5.2.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = estimate(coin, [1] * 400 + [0] * 600, "survey", value=1)
     >>> found.value, found.method, found.why
     (300.0, 'unbiased', 'no prior is known, and this estimate needs none')
     """
-    options = Options.of(method, interval, level, about, seed)
+    options = EstimateOptions.of(method, interval, level, about, seed)
     if prior is not None and not isinstance(prior, Prior):
         raise InputError(
             "not a prior on the values", value=type(prior).__name__, remedy="give a Prior"
@@ -101,7 +101,7 @@ def estimate(
         sums = PosteriorSums.of_users(reports, question)
         return answer(PerUser(channel.inputs), sums, question, options)
     aggregate = _count(channel, reports, weights, offsets)
-    counted: Counted = aggregate
+    counted: CountedReports = aggregate
     if graph is None:
         question, model, assumes = ask(channel.inputs, of, value), model_of(channel, prior), ""
     else:
@@ -109,7 +109,7 @@ def estimate(
     if aggregate.weights is not None:
         aggregate.weights.refuse(question.of, options.about, options.method)
     if graph is None and not isinstance(reports, Aggregate):
-        model, counted = model.read_each(
+        model, counted = model.reread_reports(
             reports, weights, aggregate, question, options.method, options.about
         )
     return replace(answer(model, counted, question, options), assumes=assumes)
@@ -125,14 +125,16 @@ def _count(
     if not isinstance(reports, Aggregate):
         return Aggregate.of(channel, reports, weights=weights, offsets=offsets)
     if weights is None and offsets is None:
-        return reports.checked(channel)
+        return reports.check_channel(channel)
     raise InputError(
         "weights for reports that are counted already",
         remedy="give them to aggregate(...), with the reports",
     )
 
 
-def answer(model: Model, counted: Counted, question: Question, options: Options) -> Estimate:
+def answer(
+    model: Model, counted: CountedReports, question: Question, options: EstimateOptions
+) -> Estimate:
     """Choose an estimator and an interval, and say what to beware of."""
     fit = model.fit(question, counted)
     if options.method == "auto":
@@ -144,14 +146,14 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
         why = "as asked" if len(model.estimators) > 1 else model.why
     method, statistic = estimator.key, model.statistic(counted)
     values, remarks = estimator.values(statistic), estimator.remarks(statistic)
-    spread = spread_of(estimator, counted, options)
+    spread = estimate_interval(estimator, counted, options)
     if method == "likelihood" and options.method == "auto" and spread.middle is not None:
         # Which of equally likely answers is found depends on rounding; the middle does not.
         method, values, remarks = spread.kind, spread.middle, ()
-    alone = _alone(model, counted, question, options) if method == "bayes" else ()
+    alone = _answer_without_prior(model, counted, question, options) if method == "bayes" else ()
     return Estimate(
         question.of,
-        answers_of(question, counted, values, spread),
+        make_answers(question, counted, values, spread),
         method,
         why,
         spread.kind,
@@ -170,7 +172,7 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
 
 
 def choose(
-    model: Model, question: Question, fit: Fit | None, about: About = "people"
+    model: Model, question: Question, fit: GoodnessOfFit | None, about: About = "people"
 ) -> tuple[Estimator[Model], str]:
     """Return the estimator that is taken when nobody said, and one sentence that says why.
 
@@ -205,8 +207,8 @@ def choose(
     )
 
 
-def _alone(
-    model: Model, counted: Counted, question: Question, options: Options
+def _answer_without_prior(
+    model: Model, counted: CountedReports, question: Question, options: EstimateOptions
 ) -> tuple[Answer, ...]:
     """Return what the reports say without the prior, if they determine it.
 
@@ -224,13 +226,15 @@ def _alone(
         estimator = Unbiased(model, question)
     except NotDefined:
         return ()
-    spread = spread_of(estimator, counted, options)
-    return answers_of(question, counted, estimator.values(model.statistic(counted)), spread)
+    spread = estimate_interval(estimator, counted, options)
+    return make_answers(question, counted, estimator.values(model.statistic(counted)), spread)
 
 
-def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -> Spread:
+def estimate_interval(
+    estimator: Estimator[Model], counted: CountedReports, options: EstimateOptions
+) -> IntervalEstimate:
     """Return the spread of an estimate, as the options ask for it."""
-    return make(
+    return make_interval(
         options.interval,
         estimator,
         counted,
@@ -241,12 +245,12 @@ def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -
 
 
 def _warnings(
-    estimator: Estimator[Model], counted: Counted, fit: Fit | None, *, free: bool
+    estimator: Estimator[Model], counted: CountedReports, fit: GoodnessOfFit | None, *, free: bool
 ) -> tuple[str, ...]:
     """Say that the prior, or the whole mechanism, does not fit the reports."""
     numbers = not estimator.question.counts
-    found = None if fit is None else misfit(fit, estimator.key, free=free, numbers=numbers)
-    both = (found, estimator.model.foreign(counted))
+    found = None if fit is None else misfit_warning(fit, estimator.key, free=free, numbers=numbers)
+    both = (found, estimator.model.mismatch_warning(counted))
     return tuple(warning for warning in both if warning is not None)
 
 
@@ -254,7 +258,7 @@ def _warnings(
 
 
 @dataclass(frozen=True)
-class Options:
+class EstimateOptions:
     """The method, the kind and the level of the interval, whom it is about, and the seed."""
 
     method: str
@@ -273,10 +277,10 @@ class Options:
         level: object = "0.95",
         about: str = "people",
         seed: int | None = None,
-    ) -> Options:
+    ) -> EstimateOptions:
         """Refuse what is unknown; a level is a number between 0 and 1, or its text.
 
-        >>> Options.of(level="95 %").level
+        >>> EstimateOptions.of(level="95 %").level
         0.95
         """
         own = None
@@ -316,11 +320,11 @@ def _own(method: object) -> type[Estimator[Any]]:
     return method
 
 
-def answers_of(
+def make_answers(
     question: Question,
-    counted: Counted,
+    counted: CountedReports,
     values: Floats,
-    spread: Spread,
+    spread: IntervalEstimate,
 ) -> tuple[Answer, ...]:
     """Return the answers: offsets are added to sums, and means are divided by the weights."""
     shift = counted.offset if question.of == "sum" else 0.0

@@ -16,17 +16,17 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.contexts import PerUserPriors, Prior, ProfileGraph
-from liftlock.contexts.per_user import POINTS
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.intervals.base import quantile, read_level
 from liftlock.estimate.models import Model, model_of, read_profiles
 from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel, UserChannel
-from liftlock.forms.user_channel import prior_variances
+from liftlock.model import PerUserPriors, Prior, ProfileGraph
+from liftlock.model.alphabet import Label, label_to_json
+from liftlock.model.channel import Channel
+from liftlock.model.per_user import POINTS
+from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel
+from liftlock.model.structured.user_channel import prior_variances
 
 Way = Literal["bayes", "unbiased", "truth", "prior"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -42,7 +42,7 @@ class ExpectedError:
 
     `per_person` is what one person adds to the squared error of each sum.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> half = Prior.uniform([0, 1])
     >>> found = expected_error(coin, half, 10_000, Question.survey(half.alphabet, [1]), "unbiased")
@@ -142,7 +142,7 @@ def expected_error(
         channel = Channel.identity(prior.labels)
     if isinstance(channel, SupportChannel) and method == "bayes":
         try:
-            channel = channel.expanded()
+            channel = channel.to_dense()
         except NotDefined:
             raise NotDefined(
                 "the expected error of bayes",
@@ -150,10 +150,10 @@ def expected_error(
                 "ask for unbiased, or simulate it",
             ) from None
     model = model_of(channel, prior)
-    return _expected(model, question.aligned(model.inputs), people, method, about, level)
+    return _expected_error(model, question.reordered(model.inputs), people, method, about, level)
 
 
-def expected_of_profiles(
+def expected_profile_error(
     channel: AnyChannel,
     graph: ProfileGraph,
     shares: Prior,
@@ -170,10 +170,10 @@ def expected_of_profiles(
     `shares` are those of the profiles, whose distributions are believed; see `expected_error`.
     """
     model, question, _ = read_profiles(channel, graph, of, value, shares, trust=True)
-    return _expected(model, question, people, method, about, level)
+    return _expected_error(model, question, people, method, about, level)
 
 
-def expected_of_users(
+def expected_per_user_error(
     channel: UserChannel, priors: PerUserPriors, question: Question, level: object = "0.95"
 ) -> ExpectedError:
     """Return the mean error per user: Var f(X_i) less the part that the report explains.
@@ -182,13 +182,13 @@ def expected_of_users(
     """
     if not priors.users:
         raise InputError("no users", remedy="give at least one prior")
-    single = question.single
+    single = question.is_single
     columns = None if single else np.ascontiguousarray(question.values.T)
     sums = []
     for block in channel.blocks(priors):
         masses = block.counts / POINTS
         own = masses * (1.0 - masses) if columns is None else prior_variances(masses, columns)
-        sums.append(np.maximum(own - channel.explained(block, columns), 0.0).sum(axis=0))
+        sums.append(np.maximum(own - channel.explained_variance(block, columns), 0.0).sum(axis=0))
     each = np.sum(sums, axis=0) / priors.users
     if single:
         each = each[question.values.argmax(axis=0)]
@@ -203,7 +203,7 @@ def expected_of_users(
     )
 
 
-def _expected(
+def _expected_error(
     model: Model, question: Question, people: int, method: str, about: About, level: object
 ) -> ExpectedError:
     if people < 1:

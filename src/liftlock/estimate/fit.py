@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.maximum_likelihood import most_likely
-from liftlock.estimate.result import Drift, Fit
+from liftlock.estimate.maximum_likelihood import maximise_likelihood
+from liftlock.estimate.result import Drift, GoodnessOfFit
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Alphabet
 
 if TYPE_CHECKING:
     from liftlock.estimate.models import Dense
@@ -30,7 +30,7 @@ MANY = 20.0
 DRAWS = 1999
 SEED = 1
 """How many sets of reports are simulated, and from which seed: the same reports, the same test."""
-_SIMULATED = 512
+_MOST_SIMULATED = 512
 _WORK = 10**8
 """Simulations of more outputs, or of more products, would take longer than the estimate."""
 _TINY = 1e-9
@@ -41,14 +41,14 @@ _CERTAIN = 1e6
 """The score of a symbol that the prior calls impossible when a report shows that it is not."""
 
 
-def fit_of_prior(model: Dense, aggregate: Aggregate) -> Fit:
+def prior_fit(model: Dense, aggregate: Aggregate) -> GoodnessOfFit:
     """Test whether the reports can come from people drawn from the prior.
 
     Pearson's statistic sum_y (n_y - n P(y))^2 / (n P(y)), with outputs merged until at least 5
     reports are expected of each. With more outputs than inputs most of that is noise that no prior
     could make, so only the part of the deviations is taken that another prior would make: their
     projection onto the rows Q[x, y] / sqrt(P(y)), with a degree less than there are inputs. Where
-    single reports weigh much, the law of the statistic is simulated.
+    single reports weigh much, the distribution of the statistic is simulated.
 
     The direction is that of the unbiased shares, against their variance under the prior. Where the
     reports do not determine them it is that of the likelihood: the mean lift of symbol x,
@@ -69,23 +69,27 @@ def fit_of_prior(model: Dense, aggregate: Aggregate) -> Fit:
     if counts[~possible].any():
         output = model.outputs.labels[int(np.argmax(~possible & (counts > 0)))]
         note = f"the prior says that {output!r} is never reported, and it was"
-        return Fit(0.0, math.inf, None, drifts, note)
+        return GoodnessOfFit(0.0, math.inf, None, drifts, note)
     observed, expected = counts[possible], counts.sum() * masses[possible] / masses.sum()
     outputs = f"{len(expected)} outputs"
     if len(expected) > model.symbols:
-        return Fit(*_projected(model.rows[:, possible], observed, expected), drifts, outputs)
-    groups = _merged(expected)
+        return GoodnessOfFit(
+            *_test_projection(model.rows[:, possible], observed, expected), drifts, outputs
+        )
+    groups = _group_rare_outputs(expected)
     if 0 < groups.max() < len(groups) - 1:
-        observed, expected = _grouped(observed, groups), _grouped(expected, groups)
+        observed, expected = _sum_by_group(observed, groups), _sum_by_group(expected, groups)
         outputs += f", merged to {len(expected)}"
-    if expected.min() < MANY and len(expected) <= _SIMULATED:
+    if expected.min() < MANY and len(expected) <= _MOST_SIMULATED:
         note = f"{DRAWS:,} simulations of {outputs} (seed {SEED})"
-        return Fit(*_simulated(observed, expected), drifts, note)
+        return GoodnessOfFit(*_simulate_test(observed, expected), drifts, note)
     note = f"chi-square of {outputs}"
-    return Fit(*_chi_square(observed, expected, len(expected) - 1), drifts, note)
+    return GoodnessOfFit(*_chi_square_test(observed, expected, len(expected) - 1), drifts, note)
 
 
-def sharpened(fit: Fit, scores: Floats, masses: Floats, aggregate: Aggregate) -> Fit:
+def add_score_test(
+    fit: GoodnessOfFit, scores: Floats, masses: Floats, aggregate: Aggregate
+) -> GoodnessOfFit:
     """Add the test of the one number that is asked for, in which a small shift shows best.
 
     The mean Bayes score of all reports is, under the prior, the prior mean of f(X), with variance
@@ -101,12 +105,13 @@ def sharpened(fit: Fit, scores: Floats, masses: Floats, aggregate: Aggregate) ->
     return replace(fit, p_value=p_value, shift=score)
 
 
-def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
+def channel_fit(model: Dense, aggregate: Aggregate) -> GoodnessOfFit | None:
     """Test whether ANY prior explains the reports: if none does, another mechanism made them.
 
     Pearson's statistic at the most likely shares, with rare outputs merged as for the prior. The
-    shares that are not 0 leave k - rank degrees of freedom: given which ones those are, the law of
-    the statistic is at most chi-square with so many. None if nothing is left to test.
+    shares that are not 0 leave k - rank degrees of freedom: given which ones those are, the
+    distribution of the statistic is at most chi-square with so many. None if nothing is left to
+    test.
     """
     counts = aggregate.floats()
     square = model.symbols == len(counts)
@@ -114,18 +119,18 @@ def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
         # These people explain the reports to the last one.
         return None
     start = model.reference
-    expected = counts.sum() * model.mixture(most_likely(model.rows, counts, start).shares)
+    expected = counts.sum() * model.mixture(maximise_likelihood(model.rows, counts, start).shares)
     possible = expected > 0
     if counts[~possible].any() or not possible.any():
         return None
-    groups = _merged(expected[possible])
-    rows = _grouped(model.rows[:, possible], groups)
-    observed = _grouped(counts[possible], groups)
+    groups = _group_rare_outputs(expected[possible])
+    rows = _sum_by_group(model.rows[:, possible], groups)
+    observed = _sum_by_group(counts[possible], groups)
     left = model.rows[:, ~possible].sum(axis=1)
     if left.any():
         # Outputs that nobody gave and that the shares call impossible are one more class.
         rows, observed = np.column_stack([rows, left]), np.append(observed, 0.0)
-    shares = most_likely(rows, observed, start, gap=1e-9).shares
+    shares = maximise_likelihood(rows, observed, start, gap=1e-9).shares
     expected = counts.sum() * (shares @ rows)
     some = expected > 0
     # Shares that steps of EM have only brought near 0 leave no freedom.
@@ -133,10 +138,12 @@ def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
     if freedom < 1 or expected[some].min() < ENOUGH / 2:
         return None
     note = f"chi-square of {int(some.sum())} outputs at the most likely shares"
-    return Fit(*_chi_square(observed[some], expected[some], freedom), (), note)
+    return GoodnessOfFit(*_chi_square_test(observed[some], expected[some], freedom), (), note)
 
 
-def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float, float, int | None]:
+def _test_projection(
+    rows: Floats, observed: Floats, expected: Floats
+) -> tuple[float, float, int | None]:
     """Test the part of the deviations that other shares of the inputs would make."""
     roots = np.sqrt(expected)
     # A basis of what other priors change. Under the prior itself nothing is deviated along one of
@@ -156,7 +163,7 @@ def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float,
     number = int(observed.sum())
     generator = np.random.default_rng(SEED)
     draws = generator.multinomial(number, expected / expected.sum(), size=DRAWS)
-    return _rank(statistic, statistics(draws.astype(np.float64))), statistic, None
+    return _simulated_p_value(statistic, statistics(draws.astype(np.float64))), statistic, None
 
 
 def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
@@ -182,10 +189,10 @@ def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
-    return drifts_of(model.inputs, model.masses, found, scores)
+    return sort_drifts(model.inputs, model.masses, found, scores)
 
 
-def drifts_of(
+def sort_drifts(
     inputs: Alphabet, masses: Floats, found: Floats | None, scores: Floats
 ) -> tuple[Drift, ...]:
     """Return every symbol with its share by the prior, the share found and its score."""
@@ -200,7 +207,7 @@ def drifts_of(
     )
 
 
-def _merged(expected: Floats) -> npt.NDArray[np.intp]:
+def _group_rare_outputs(expected: Floats) -> npt.NDArray[np.intp]:
     """Give each output the number of its group: rare ones share one until enough are expected."""
     groups = np.empty(len(expected), dtype=np.intp)
     group, inside = 0, 0.0
@@ -216,7 +223,7 @@ def _merged(expected: Floats) -> npt.NDArray[np.intp]:
     return groups
 
 
-def _grouped(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
+def _sum_by_group(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
     """Add up the last axis by group."""
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(int(groups.max()) + 1))
@@ -224,7 +231,7 @@ def _grouped(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
     return found
 
 
-def _chi_square(observed: Floats, expected: Floats, freedom: int) -> tuple[float, float, int]:
+def _chi_square_test(observed: Floats, expected: Floats, freedom: int) -> tuple[float, float, int]:
     statistic = float(((observed - expected) ** 2 / expected).sum())
     return chi_square_tail(statistic, freedom), statistic, freedom
 
@@ -251,24 +258,26 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
     return min(terms + (math.erfc(math.sqrt(half)) if odd else 0.0), 1.0)
 
 
-def _simulated(observed: Floats, expected: Floats) -> tuple[float, float, None]:
+def _simulate_test(observed: Floats, expected: Floats) -> tuple[float, float, None]:
     """Compare Pearson's statistic with simulated ones."""
     number = int(observed.sum())
     masses = expected / expected.sum()
     draws = np.random.default_rng(SEED).multinomial(number, masses, size=DRAWS)
     statistics = ((draws - expected) ** 2 / expected).sum(axis=1)
     statistic = float(((observed - expected) ** 2 / expected).sum())
-    return _rank(statistic, statistics), statistic, None
+    return _simulated_p_value(statistic, statistics), statistic, None
 
 
-def _rank(statistic: float, simulated: Floats) -> float:
+def _simulated_p_value(statistic: float, simulated: Floats) -> float:
     """Return the share of simulated statistics that are at least as large, ours among them."""
     # Equal sets of reports have statistics that are equal up to rounding.
     above = int((simulated >= statistic * (1 - 1e-9)).sum())
     return (1 + above) / (1 + len(simulated))
 
 
-def misfit(fit: Fit, key: str, *, free: bool = True, numbers: bool = False) -> str | None:
+def misfit_warning(
+    fit: GoodnessOfFit, key: str, *, free: bool = True, numbers: bool = False
+) -> str | None:
     """Return the warning about a prior that does not fit, with the direction, or None if it may.
 
     `free` says whether the reports can be read without a prior, `numbers` whether a sum or a mean

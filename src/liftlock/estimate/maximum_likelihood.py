@@ -45,7 +45,7 @@ _DAMPINGS = (1e-13, 1e-10, 1e-8, 1e-6, 1e-4)
 """What holds the step near s, as parts of the largest curvature: more where symbols look alike."""
 
 
-class Maximum(NamedTuple):
+class LikelihoodMaximum(NamedTuple):
     """Shares (..., m) near the maximum, the proved gap of the log-likelihood (...), and steps."""
 
     shares: Floats
@@ -53,7 +53,9 @@ class Maximum(NamedTuple):
     steps: int
 
 
-def most_likely(rows: Floats, counts: Floats, start: Floats, gap: float | None = None) -> Maximum:
+def maximise_likelihood(
+    rows: Floats, counts: Floats, start: Floats, gap: float | None = None
+) -> LikelihoodMaximum:
     """Maximise sum_y n_y log (s Q)_y over shares s, for counts (k,) or many of them (B, k).
 
     Steps of expectation and maximisation, s_x <- s_x d_x, extrapolated where that is likelier
@@ -74,21 +76,23 @@ def most_likely(rows: Floats, counts: Floats, start: Floats, gap: float | None =
     parts = numbers / totals[:, None]
     shares = np.tile(start / start.sum(), (len(parts), 1))
     polished = not many or rows.shape[0] <= _SMALL
-    shares, slack, steps = _accelerated(
+    shares, slack, steps = _accelerate_em(
         rows, parts, shares, limits, _CYCLES if polished else _CYCLES_OF_MANY
     )
     if polished:
         # One Newton step even where EM has done: it sets shares to 0 that EM only brings near.
         for i in np.flatnonzero(slack > limits) if many else (0,):
-            shares[i], slack[i], more = _polished(rows, parts[i], shares[i], limits[i])
+            shares[i], slack[i], more = _polish(rows, parts[i], shares[i], limits[i])
             steps += more
     gaps = totals * np.maximum(slack, 0.0)
     return (
-        Maximum(shares, gaps, steps) if np.ndim(counts) > 1 else Maximum(shares[0], gaps[0], steps)
+        LikelihoodMaximum(shares, gaps, steps)
+        if np.ndim(counts) > 1
+        else LikelihoodMaximum(shares[0], gaps[0], steps)
     )
 
 
-def _accelerated(
+def _accelerate_em(
     rows: Floats, parts: Floats, shares: Floats, limits: Floats, cycles: int
 ) -> tuple[Floats, Floats, int]:
     """Take extrapolated steps of EM; return shares, max d - 1 of each, and the number of steps."""
@@ -113,33 +117,33 @@ def _accelerated(
         # A share of 0 would stay 0 for ever.
         leap = np.maximum(leap, 0.01 * twice)
         leap /= leap.sum(axis=1, keepdims=True)
-        better = _levels(part, leap @ rows) > _levels(part, twice @ rows)
+        better = _log_likelihoods(part, leap @ rows) > _log_likelihoods(part, twice @ rows)
         shares[left] = np.where(better[:, None], leap, twice / twice.sum(axis=1, keepdims=True))
         steps += 2
     return shares, slack, steps
 
 
-def _polished(
-    rows: Floats, part: Floats, shares: Floats, limit: float
-) -> tuple[Floats, float, int]:
+def _polish(rows: Floats, part: Floats, shares: Floats, limit: float) -> tuple[Floats, float, int]:
     """Take Newton steps, and between them more of EM where they get stuck."""
-    shares, slack, steps = _newton(rows, part, shares, limit)
+    shares, slack, steps = _newton_steps(rows, part, shares, limit)
     for _ in range(_ROUNDS):
         if slack <= limit:
             break
         # EM never brings back a share of 0.
         start = (1.0 - _STIR) * shares + _STIR / len(shares)
-        many, _, more = _accelerated(
+        many, _, more = _accelerate_em(
             rows, part[None], start[None], np.array([limit]), _CYCLES_BETWEEN
         )
-        found, left, last = _newton(rows, part, many[0], limit)
+        found, left, last = _newton_steps(rows, part, many[0], limit)
         steps += more + last
         if left < slack:
             shares, slack = found, left
     return shares, slack, steps
 
 
-def _newton(rows: Floats, part: Floats, shares: Floats, limit: float) -> tuple[Floats, float, int]:
+def _newton_steps(
+    rows: Floats, part: Floats, shares: Floats, limit: float
+) -> tuple[Floats, float, int]:
     """Take Newton steps on one vector of shares; return it, max d - 1, and the number of steps."""
     seen = part > 0
     rows, part = rows[:, seen], part[seen]
@@ -168,7 +172,7 @@ def _slopes(rows: Floats, parts: Floats, mixed: Floats) -> Floats:
     return found
 
 
-def _levels(parts: Floats, mixed: Floats) -> Floats:
+def _log_likelihoods(parts: Floats, mixed: Floats) -> Floats:
     """Return the log-likelihood per report; minus infinity where a report would be impossible."""
     with np.errstate(divide="ignore"):
         logs = np.log(mixed, out=np.zeros_like(mixed), where=parts > 0)
@@ -200,41 +204,43 @@ def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
         hold = damping * float(np.diag(curvature).max())
         damped = curvature.copy()
         damped[np.diag_indices_from(damped)] += hold
-        target = minimum(damped, pull + hold * shares, shares > _FAINT / len(shares))
+        target = minimise_quadratic(damped, pull + hold * shares, shares > _FAINT / len(shares))
         if target is None:
             continue
-        found = _searched(rows, part, shares, target - shares, float((slopes - 1.0) @ target))
+        found = _line_search(rows, part, shares, target - shares, float((slopes - 1.0) @ target))
         if found is not None:
             return found
     return None
 
 
-def _searched(
+def _line_search(
     rows: Floats, part: Floats, shares: Floats, move: Floats, reach: float
 ) -> Floats | None:
     """Go as far along a move as the likelihood grows with it, by halving."""
     # The slopes at the shares themselves add up to (d - 1) s = 1 - sum s.
     gain = reach - (1.0 - float(shares.sum()))
-    level = _level(part, shares @ rows) - float(shares.sum())
+    level = _log_likelihood(part, shares @ rows) - float(shares.sum())
     # The last steps gain less than the rounding errors of a logarithm.
     fog = 4e-16 * (1.0 + abs(level))
     length = 1.0
     for _ in range(_HALVINGS):
         there = np.maximum(shares + length * move, 0.0)
-        if _level(part, there @ rows) - there.sum() >= level + 1e-4 * length * gain - fog:
+        if _log_likelihood(part, there @ rows) - there.sum() >= level + 1e-4 * length * gain - fog:
             found: Floats = there / there.sum()
             return found
         length /= 2
     return None
 
 
-def minimum(curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]) -> Floats | None:
+def minimise_quadratic(
+    curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]
+) -> Floats | None:
     """Minimise t H t / 2 - b t over t >= 0 by exchanging blocks of symbols; None if that fails.
 
     Symbols with a negative t leave, symbols at 0 with a negative slope come in, all at once; when
     that does not get nearer, one at a time.
 
-    >>> minimum(np.eye(2), np.array([1.0, -1.0]), np.array([True, True])).tolist()
+    >>> minimise_quadratic(np.eye(2), np.array([1.0, -1.0]), np.array([True, True])).tolist()
     [1.0, 0.0]
     """
     size = len(pull)
@@ -265,7 +271,7 @@ def minimum(curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]) -> Flo
     return None
 
 
-def _level(part: Floats, mixed: Floats) -> float:
+def _log_likelihood(part: Floats, mixed: Floats) -> float:
     """Return the log-likelihood per report; minus infinity where a report would be impossible."""
     with np.errstate(divide="ignore"):
         return float(part @ np.log(mixed))

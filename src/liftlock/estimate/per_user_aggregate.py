@@ -15,20 +15,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.contexts import PerUserPriors
-from liftlock.contexts.prior import integers_from_json
+from liftlock._runtime.storage import StoredObject
 from liftlock.errors import FileError, InputError
-from liftlock.estimate.aggregate import AnyAggregate, refuse_empty
+from liftlock.estimate.aggregate import BaseAggregate, require_reports
 from liftlock.estimate.question import Question
 from liftlock.estimate.weights import column_of, numbers_each
-from liftlock.exact.accumulation import added, column_sums, exact_sum
-from liftlock.exact.encoding import fingerprint, fraction_text, integer_to_json
+from liftlock.exact.accumulation import add_exact, column_sums, exact_sum
+from liftlock.exact.fingerprint import fingerprint, fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import UserChannel
-from liftlock.forms.user_blocks import UserBlock
-from liftlock.forms.user_channel import FINE_BITS, POSTERIOR_BITS
-from liftlock.storage import Stored
+from liftlock.model import PerUserPriors
+from liftlock.model.prior import integers_from_json
+from liftlock.model.structured import UserChannel
+from liftlock.model.structured.user_blocks import UserBlock
+from liftlock.model.structured.user_channel import FINE_BITS, POSTERIOR_BITS
 
 _UNITS = {
     "posteriors": POSTERIOR_BITS,
@@ -43,7 +43,7 @@ _PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
-class PerUserAggregate(AnyAggregate, Stored):
+class PerUserAggregate(BaseAggregate, StoredObject):
     """Sums over users, for each symbol: what an estimate computes from.
 
     `posteriors` adds up P_i(x | report) in units of 2^-64 and `squares` their squares in units of
@@ -67,7 +67,7 @@ class PerUserAggregate(AnyAggregate, Stored):
     asked: WeightedSums | None = None
 
     @classmethod
-    def none(cls, mechanism: str, symbols: int) -> PerUserAggregate:
+    def empty(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
         return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None)
 
@@ -84,31 +84,31 @@ class PerUserAggregate(AnyAggregate, Stored):
         offsets: npt.ArrayLike | None = None,
         coded: bool = False,
     ) -> PerUserAggregate:
-        """Add up what reports say, user by user, under each user's own law and prior.
+        """Add up what reports say, user by user, under each user's own distribution and prior.
 
         `weights` and `offsets` are the a_i and b_i of the weighted sum of a_i f(X_i) + b_i. Priors
         and numbers are in the order of the reports.
         """
         column = column_of(reports)
-        refuse_empty(len(column))
+        require_reports(len(column))
         named = channel.reports_labels and not coded
         codes = channel.inputs.encode(column) if named else np.asarray(column)
-        checked = channel.read(codes, priors.users)
+        checked = channel.check_reports(codes, priors.users)
         numbers = {
             f"{name}s": found
             for name, given in (("weight", weights), ("offset", offsets))
             if (found := numbers_each(given, len(column), name, of="user")) is not None
         }
-        asked = None if question.single and not numbers else question
-        total = cls.none(mechanism, len(channel.inputs))
-        pieces: dict[int, _Piece] = {}
+        asked = None if question.is_single and not numbers else question
+        total = cls.empty(mechanism, len(channel.inputs))
+        pieces: dict[int, _PartialSums] = {}
         for block in channel.blocks(priors):
-            piece = pieces.setdefault(block.level, _Piece(channel, block.level))
+            piece = pieces.setdefault(block.level, _PartialSums(channel, block.level))
             piece.add(block, checked, asked, list(numbers.values()))
             if piece.users >= _PIECE:
-                total += pieces.pop(block.level).done(mechanism, asked, list(numbers))
+                total += pieces.pop(block.level).to_aggregate(mechanism, asked, list(numbers))
         for piece in pieces.values():
-            total += piece.done(mechanism, asked, list(numbers))
+            total += piece.to_aggregate(mechanism, asked, list(numbers))
         return total
 
     @property
@@ -116,7 +116,7 @@ class PerUserAggregate(AnyAggregate, Stored):
         """How many symbols there are."""
         return len(self.squares)
 
-    def _merged(self, other: PerUserAggregate) -> PerUserAggregate:
+    def _merge(self, other: PerUserAggregate) -> PerUserAggregate:
         if (self.asked is None) != (other.asked is None):
             raise InputError(
                 "aggregates for different questions",
@@ -235,8 +235,8 @@ class WeightedSums:
             )
         return WeightedSums(
             self.columns,
-            added(self.sums, other.sums),
-            added(self.variances, other.variances),
+            add_exact(self.sums, other.sums),
+            add_exact(self.variances, other.variances),
             self.weight + other.weight,
             self.offset + other.offset,
             self.weighted,
@@ -276,8 +276,8 @@ class WeightedSums:
 
 
 @dataclass(eq=False)
-class _Piece:
-    """Users who share a law, as many as fit into sums of 64 bits."""
+class _PartialSums:
+    """Users who share a distribution, as many as fit into sums of 64 bits."""
 
     channel: UserChannel
     level: int
@@ -303,13 +303,15 @@ class _Piece:
             own = [given[block.places] for given in numbers]
             self.rows.append([*_moments(posteriors, question), *own])
 
-    def done(self, mechanism: str, question: Question | None, named: list[str]) -> PerUserAggregate:
+    def to_aggregate(
+        self, mechanism: str, question: Question | None, named: list[str]
+    ) -> PerUserAggregate:
         """Return the sums as an aggregate; `named` says what the numbers are."""
         asked = None
         if question is not None:
             means, variances, *numbers = map(np.concatenate, zip(*self.rows, strict=True))
             given = dict(zip(named, numbers, strict=True))
-            asked = WeightedSums.of(columns_of(question), means, variances, **given)
+            asked = WeightedSums.of(answer_columns(question), means, variances, **given)
         found = self.channel.sums(self.level, self.totals)
         sums = {name: tuple(each) for name, each in zip(_UNITS, found, strict=True)}
         return PerUserAggregate(mechanism, self.users, **sums, asked=asked)
@@ -317,7 +319,7 @@ class _Piece:
 
 def _moments(posteriors: Floats, question: Question) -> tuple[Floats, Floats]:
     """Return mean and variance of each answer under each user's posterior."""
-    from liftlock.forms.per_user_kernels import moments
+    from liftlock.model.structured.per_user_kernels import moments
 
     if question.of == "histogram":
         return posteriors, posteriors * (1.0 - posteriors)
@@ -327,14 +329,14 @@ def _moments(posteriors: Floats, question: Question) -> tuple[Floats, Floats]:
     return means, variances
 
 
-def columns_of(question: Question) -> tuple[tuple[float, ...], ...] | None:
+def answer_columns(question: Question) -> tuple[tuple[float, ...], ...] | None:
     """Return the numbers f(x) of each answer; None for a histogram."""
     if question.of == "histogram":
         return None
     return tuple(tuple(column) for column in question.values.T.tolist())
 
 
-def fingerprint_of_users(channel: UserChannel, guarantee: str) -> str:
+def per_user_fingerprint(channel: UserChannel, guarantee: str) -> str:
     """Return the sha256 by which aggregates know the mechanism that their reports come from."""
     parts: list[Any] = ["local-mechanism", channel.inputs.to_data(), guarantee, channel.form]
     for level, limits in enumerate(channel.limits):

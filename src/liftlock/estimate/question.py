@@ -12,9 +12,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Alphabet, Label
 from liftlock.utility.mean import points_of
 
 Of = Literal["histogram", "survey", "sum", "mean", "profiles"]
@@ -95,11 +95,11 @@ class Question:
         """
         return cls("mean", inputs, ("mean",), _points(inputs, "mean"))
 
-    def aligned(self, inputs: Alphabet) -> Question:
+    def reordered(self, inputs: Alphabet) -> Question:
         """Return the same question with the inputs in another order, that of a channel."""
         if self.inputs.labels == inputs.labels:
             return self
-        order = inputs.order_of(self.inputs, whose="the channel", other_name="the question")
+        order = inputs.positions_in(self.inputs, whose="the channel", other_name="the question")
         return Question(self.of, inputs, self.names, self.values[order])
 
     @property
@@ -114,14 +114,14 @@ class Question:
         return self.behind is None and self.of in COUNTS
 
     @property
-    def several(self) -> bool:
+    def adds_several(self) -> bool:
         """Whether an answer adds up more than one input."""
         return bool((np.count_nonzero(self.values, axis=0) > 1).any())
 
     @property
-    def single(self) -> bool:
+    def is_single(self) -> bool:
         """Whether each answer counts the people of one input."""
-        return self.counts and not self.several
+        return self.counts and not self.adds_several
 
     @property
     def least(self) -> Floats:
@@ -135,7 +135,7 @@ class Question:
         found: Floats = (self.behind or self).values.max(axis=0)
         return found
 
-    def named(self, which: npt.NDArray[np.bool_]) -> str:
+    def list_names(self, which: npt.NDArray[np.bool_]) -> str:
         """Write the names of some answers."""
         names = [repr(name) for name, on in zip(self.names, which, strict=True) if on]
         shown = ", ".join(names[:_NAMED])

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from liftlock.alphabet import Label, label_to_json
 from liftlock.estimate.question import About, Of
+from liftlock.model.alphabet import Label, label_to_json
 
 FORMAT = "liftlock.estimate"
 VERSION = 1
@@ -73,12 +73,12 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Fit:
+class GoodnessOfFit:
     """The test of reports against prior and channel: the p-value, and which symbols stand out.
 
-    `statistic` is compared with a chi-square law of `freedom` degrees, or, where reports are few,
-    with simulated ones (`freedom` is then None). `drifts` begins with the largest misfit, and
-    `note` says how the p-value was found.
+    `statistic` is compared with a chi-square distribution of `freedom` degrees, or, where reports
+    are few, with simulated ones (`freedom` is then None). `drifts` begins with the largest misfit,
+    and `note` says how the p-value was found.
     """
 
     p_value: float
@@ -120,7 +120,7 @@ class Estimate:
     about: About
     reports: int
     total: float
-    fit: Fit | None = None
+    fit: GoodnessOfFit | None = None
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     alone: tuple[Answer, ...] = ()

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.question import About, Of
-from liftlock.exact.accumulation import added, exact_sum
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.accumulation import add_exact, exact_sum
+from liftlock.exact.fingerprint import fraction_text
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 
@@ -42,8 +42,8 @@ class Weights:
 
     def __add__(self, other: Weights) -> Weights:
         return Weights(
-            added(self.sums, other.sums),
-            added(self.squares, other.squares),
+            add_exact(self.sums, other.sums),
+            add_exact(self.squares, other.squares),
             self.total + other.total,
             self.total_squares + other.total_squares,
             self.offset + other.offset,
@@ -109,7 +109,7 @@ class Weights:
                 remedy="ask about people, or count the reports without offsets",
             )
         if self.total == 0 and of == "mean":
-            raise no_mean()
+            raise no_mean_error()
         if self.least < 0 and method not in _BOTH_SIGNS:
             raise NotDefined(
                 f"the {method} estimate",
@@ -118,7 +118,7 @@ class Weights:
             )
 
 
-def no_mean() -> InputError:
+def no_mean_error() -> InputError:
     """Return the refusal of a mean over nobody."""
     return InputError("the weights add up to 0, so there is no mean", remedy="ask for sum instead")
 

@@ -62,7 +62,7 @@ def column_sums(table: Floats) -> tuple[Fraction, ...]:
     return exact_sums(table.ravel(), np.tile(np.arange(columns), rows), columns)
 
 
-def added(left: Sequence[Fraction], right: Sequence[Fraction]) -> tuple[Fraction, ...]:
+def add_exact(left: Sequence[Fraction], right: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Add two tuples of exact numbers."""
     return tuple(a + b for a, b in zip(left, right, strict=True))
 

@@ -1,4 +1,4 @@
-"""The exact alias table: one 64-bit word turns into one output, with exactly the stored law.
+"""The exact alias table: one 64-bit word becomes one output, of exactly the stored distribution.
 
 A row of weights that sums to 2^bits is laid out in 2^j equal bins, one for each output and empty
 ones up to the next power of two. Each bin holds 2^(bits-j) units, belongs to its own output below
@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liftlock.errors import InputError, NumberError, RowError
-from liftlock.exact.weights import MOST_BITS
+from liftlock.exact.rounding import MOST_BITS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -107,7 +107,7 @@ class AliasTable:
             stop = min(start + group, rows)
             _check(weights[start:stop], bits, start)
             padded[: stop - start, :outputs] = weights[start:stop]
-            packed[start:stop] = _packed(padded[: stop - start], bits, bin_bits)
+            packed[start:stop] = _pack_rows(padded[: stop - start], bits, bin_bits)
         packed.setflags(write=False)
         return cls(packed, bits, bin_bits, rows, outputs)
 
@@ -142,7 +142,7 @@ def decode(table: AliasTable, row: int, word: int) -> int:
     return bin if position < table.threshold(row, bin) else table.alias(row, bin)
 
 
-def _packed(weights: npt.NDArray[np.int64], bits: int, bin_bits: int) -> npt.NDArray[np.uint64]:
+def _pack_rows(weights: npt.NDArray[np.int64], bits: int, bin_bits: int) -> npt.NDArray[np.uint64]:
     """Sweep many padded rows at once.
 
     The sweep of the module's docstring has no memory but two running sums. Before it looks at

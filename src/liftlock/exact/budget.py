@@ -9,7 +9,7 @@ from fractions import Fraction
 from liftlock.errors import NumberError
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.fingerprint import fraction_text
 from liftlock.exact.numbers import exact
 
 _LN = re.compile(r"^(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?$", re.IGNORECASE)

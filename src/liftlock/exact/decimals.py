@@ -14,19 +14,27 @@ _LARGEST = 10**6
 _SMALLEST = Fraction(1, 10**5)
 
 
-def rounded_up(value: Fraction, digits: int = _DIGITS) -> str:
+def round_up_text(value: Fraction, digits: int = _DIGITS) -> str:
     """Write a number with a few significant digits, never less than it is.
 
-    >>> rounded_up(Fraction("2.01375")), rounded_up(Fraction(2)), rounded_up(Fraction("1234.5"))
+    >>> (
+    ...     round_up_text(Fraction("2.01375")),
+    ...     round_up_text(Fraction(2)),
+    ...     round_up_text(Fraction("1234.5")),
+    ... )
     ('2.02', '2', '1,240')
     """
     return _rounded(value, digits, ROUND_CEILING)
 
 
-def rounded_down(value: Fraction, digits: int = _DIGITS) -> str:
+def round_down_text(value: Fraction, digits: int = _DIGITS) -> str:
     """Write a number with a few significant digits, never more than it is.
 
-    >>> rounded_down(Fraction("27.253")), rounded_down(Fraction(0)), rounded_down(Fraction("99.99"))
+    >>> (
+    ...     round_down_text(Fraction("27.253")),
+    ...     round_down_text(Fraction(0)),
+    ...     round_down_text(Fraction("99.99")),
+    ... )
     ('27.2', '0', '99.9')
     """
     return _rounded(value, digits, ROUND_FLOOR)
@@ -45,32 +53,35 @@ def _rounded(value: Fraction, digits: int, rounding: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def fold(most: Fraction | None) -> str:
+def fold_text(most: Fraction | None) -> str:
     """Write a factor that nothing exceeds: ``2.02-fold``.
 
-    >>> fold(Fraction("2.01375")), fold(None)
+    >>> fold_text(Fraction("2.01375")), fold_text(None)
     ('2.02-fold', 'without limit')
     """
-    return "without limit" if most is None else f"{rounded_up(most)}-fold"
+    return "without limit" if most is None else f"{round_up_text(most)}-fold"
 
 
-def down_to(least: Fraction) -> str:
+def share_text(least: Fraction) -> str:
     """Write the share of what it was that something keeps at least.
 
-    >>> down_to(Fraction("0.27253")).replace(GLUE, " "), down_to(Fraction(0)).replace(GLUE, " ")
+    >>> (
+    ...     share_text(Fraction("0.27253")).replace(GLUE, " "),
+    ...     share_text(Fraction(0)).replace(GLUE, " "),
+    ... )
     ('27.2 %', '0 %')
     """
-    text = f"{rounded_down(100 * least)}{GLUE}%"
+    text = f"{round_down_text(100 * least)}{GLUE}%"
     return f"practically 0 ({text})" if 0 < least < _SMALLEST else text
 
 
-def moves(up: Fraction | None, down: Fraction | None) -> str:
+def moves_text(up: Fraction | None, down: Fraction | None) -> str:
     """Say how far a probability may move, as the end of a sentence.
 
-    >>> moves(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
+    >>> moves_text(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
     'at most 2-fold, and lower it at most to 25 % of what it was'
     """
-    most = "without limit" if up is None else f"at most {fold(up)}"
+    most = "without limit" if up is None else f"at most {fold_text(up)}"
     if down is None or down == 0:
         return f"{most}, and may rule it out"
-    return f"{most}, and lower it at most to {down_to(down)} of what it was"
+    return f"{most}, and lower it at most to {share_text(down)} of what it was"

@@ -19,10 +19,10 @@ BLOCK = 48
 
 
 @dataclass(frozen=True)
-class Factors:
+class LUFactors:
     """matrix[order] = L U, with L (its diagonal is 1) below the diagonal of `both` and U above it.
 
-    >>> factors = Factors.of(np.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> factors = LUFactors.of(np.array([[0.0, 2.0], [4.0, 0.0]]))
     >>> factors.solve(np.array([2.0, 8.0])).tolist()
     [2.0, 1.0]
     """
@@ -33,7 +33,7 @@ class Factors:
     """How far from the diagonal the matrix has entries; those of U are twice as far at most."""
 
     @classmethod
-    def of(cls, matrix: Floats, width: int | None = None) -> Factors:
+    def of(cls, matrix: Floats, width: int | None = None) -> LUFactors:
         """Eliminate a matrix with at least as many rows as columns; singular gives infinities."""
         both = np.array(matrix, dtype=np.float64)
         rows, columns = both.shape
@@ -46,7 +46,7 @@ class Factors:
                 low, far = min(end + reach, rows), min(end + 2 * reach, columns)
                 _eliminate_block(both, order, begin, end, low)
                 if far > end:
-                    _beside(both, begin, end, far)
+                    _eliminate_beside(both, begin, end, far)
                     step = dot(both[end:low, begin:end], both[begin:end, end:far])
                     both[end:low, end:far] -= step
         return cls(both, order, reach)
@@ -72,7 +72,7 @@ class Factors:
                 found[first:begin] -= dot(self.both[first:begin, begin:end], found[begin:end])
         return found
 
-    def left_null(self) -> Floats:
+    def left_null_space(self) -> Floats:
         """Return rows d with d . matrix = 0, as many as the matrix has rows more than columns."""
         rows, columns = self.both.shape
         share = self.both[columns:, :columns].copy()
@@ -100,7 +100,7 @@ def _eliminate_block(both: Floats, order: Any, begin: int, end: int, low: int) -
         both[k + 1 : low, k + 1 : end] -= both[k + 1 : low, k, None] * both[k, k + 1 : end]
 
 
-def _beside(both: Floats, begin: int, end: int, far: int) -> None:
+def _eliminate_beside(both: Floats, begin: int, end: int, far: int) -> None:
     """Eliminate the columns beside a block from the rows of the block."""
     for k in range(begin, end - 1):
         both[k + 1 : end, end:far] -= both[k + 1 : end, k, None] * both[k, end:far]

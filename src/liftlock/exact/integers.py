@@ -111,7 +111,7 @@ class WideMatrix:
         return None
 
 
-def wide(matrix: Integers) -> WideMatrix:
+def as_wide_matrix(matrix: Integers) -> WideMatrix:
     """Wrap integers of 0 or more."""
     rows, columns = matrix.shape
     if matrix.dtype != object:
@@ -146,7 +146,7 @@ def multiply(left: Integers, right: Integers) -> WideMatrix:
     left_bits, right_bits = _bit_length(left), _bit_length(right)
     left_width, right_width, pieces = _split(left_bits, right_bits, room)
     if pieces > _MOST_PIECES:
-        return wide(np.asarray(left.astype(object) @ right.astype(object)))
+        return as_wide_matrix(np.asarray(left.astype(object) @ right.astype(object)))
     left_limbs = [(s, v.astype(np.float64)) for s, v in _limbs(left, left_width)]
     right_limbs = [(s, v.astype(np.float64)) for s, v in _limbs(right, right_width)]
     sums: dict[int, npt.NDArray[np.int64]] = {}
@@ -194,10 +194,10 @@ def _split(left_bits: int, right_bits: int, room: int) -> tuple[int, int, int]:
     return best[1], best[2], best[0]
 
 
-def sum_of(fractions: Iterable[Fraction]) -> Fraction:
+def sum_fractions(fractions: Iterable[Fraction]) -> Fraction:
     """Add fractions pairwise, which keeps the denominators short for as long as possible.
 
-    >>> sum_of([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    >>> sum_fractions([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     Fraction(1, 1)
     """
     items = list(fractions)

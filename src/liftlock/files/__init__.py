@@ -1,7 +1,7 @@
 """Reading channels, mechanisms, contexts and tables from small CSV and JSON files, exactly."""
 
 from liftlock.files.channels import (
-    ReadChannel,
+    LoadedChannel,
     read_channel,
     read_mechanism,
     read_profile_channel,
@@ -22,30 +22,31 @@ from liftlock.files.contexts import (
     read_weights,
 )
 from liftlock.files.sheet import (
-    MARKS,
+    DELIMITERS,
     MISSING,
     Note,
     Sheet,
-    label_place,
+    ignore_note,
+    label_location,
     read_column,
     read_observations,
     read_pairs,
     read_records,
     read_sheet,
-    record_place,
-    silent,
+    record_location,
 )
 
 __all__ = [
-    "MARKS",
+    "DELIMITERS",
     "MISSING",
     "SHAPES",
     "GraphFiles",
+    "LoadedChannel",
     "Note",
-    "ReadChannel",
     "Sheet",
+    "ignore_note",
     "join_profiles",
-    "label_place",
+    "label_location",
     "read_channel",
     "read_column",
     "read_counts",
@@ -64,6 +65,5 @@ __all__ = [
     "read_records",
     "read_sheet",
     "read_weights",
-    "record_place",
-    "silent",
+    "record_location",
 ]

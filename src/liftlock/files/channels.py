@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import Context, ProfileGraph
+from liftlock._runtime.storage import OURS, errors_at, malformed_data_errors, parse_json, read_text
 from liftlock.errors import FileError, NotCertified, UnprotectedInput, listed
-from liftlock.exact.integers import as_integers, sum_of
+from liftlock.exact.integers import as_integers, sum_fractions
 from liftlock.files.sheet import (
     NEAR_ONE,
     Note,
     Sheet,
+    ignore_note,
     is_json,
-    label_place,
+    label_location,
     read_sheet,
-    silent,
-    wrong_sum,
+    wrong_sum_error,
 )
-from liftlock.forms import AnyChannel, any_channel_from_data
 from liftlock.mechanism import Mechanism
-from liftlock.storage import OURS, located, parse_json, read_text, shaped
+from liftlock.model import Context, ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, any_channel_from_data
 
 _KEPT_DIGITS = 36
 _SHORT_BITS = 4096
@@ -38,7 +38,7 @@ _OURS_OR_CSV = re.compile(OURS.pattern + rb"|\A(?:\xef\xbb\xbf)?\s*[^\s{\[\xef]"
 
 
 @dataclass(frozen=True)
-class ReadChannel:
+class LoadedChannel:
     """A channel from a file, with the context stored beside it, if there is one.
 
     `corner` is the first cell of a CSV, which names the inputs (and is a label if the header is
@@ -51,7 +51,7 @@ class ReadChannel:
     unprotected: tuple[Label, ...] = ()
 
 
-def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
+def read_channel(path: str | Path, note: Note = ignore_note) -> LoadedChannel:
     """Read a mechanism or channel file (JSON) or a matrix of probabilities (CSV).
 
     In a CSV the first column holds the inputs, the header the outputs; decimals are read exactly.
@@ -62,12 +62,12 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
     if not is_json(place, text):
         return channel_from_sheet(read_sheet(place, text), note)
     data = parse_json(text, place)
-    with located(place), shaped():
+    with errors_at(place), malformed_data_errors():
         if isinstance(data, dict) and data.get("format") == Mechanism.FORMAT:
             mechanism = _mechanism_from_data(data)
             listed = mechanism.certificate.unprotected
-            return ReadChannel(mechanism.channel, mechanism.context, unprotected=listed)
-        return ReadChannel(any_channel_from_data(data), None)
+            return LoadedChannel(mechanism.channel, mechanism.context, unprotected=listed)
+        return LoadedChannel(any_channel_from_data(data), None)
 
 
 def read_mechanism(path: str | Path) -> Mechanism:
@@ -81,7 +81,7 @@ def read_mechanism(path: str | Path) -> Mechanism:
             remedy="give the JSON that liftlock design or lock has written",
         )
     data = parse_json(text, place)
-    with located(place), shaped():
+    with errors_at(place), malformed_data_errors():
         return _mechanism_from_data(data)
 
 
@@ -98,7 +98,7 @@ def _mechanism_from_data(data: Any) -> Mechanism:
 
 def channel_from_sheet(
     sheet: Sheet, note: Note, inputs: Alphabet | None = None, start: int = 1
-) -> ReadChannel:
+) -> LoadedChannel:
     """Read a matrix of probabilities, which begins in the column `start`, exactly.
 
     Without `inputs` the first column names them.
@@ -114,26 +114,26 @@ def channel_from_sheet(
     shares = [Fraction(sum(row), scale) for row, scale in zip(rows, scales, strict=True)]
     for position, share in enumerate(shares):
         if abs(share - 1) > NEAR_ONE:
-            raise _wrong_sum(sheet, position, inputs.labels[position], share, rows, scales)
+            raise _row_sum_error(sheet, position, inputs.labels[position], share, rows, scales)
     off = [position for position, share in enumerate(shares) if share != 1]
     totals = [sum(row) for row in rows]
     if off:
         worst = max(off, key=lambda position: abs(shares[position] - 1))
         how = "were divided by their sum"
         if math.lcm(*totals).bit_length() > _SHORT_BITS:
-            rows, totals = _on_one_grid(rows, scales)
+            rows, totals = _to_common_total(rows, scales)
             how += f", to {_KEPT_DIGITS} digits"
         note(
             f"{len(off)} of {len(rows)} rows of {sheet.path} did not sum to 1 exactly and {how} "
             f"(largest gap {float(abs(shares[worst] - 1)):.2g}, input {inputs.labels[worst]!r})"
         )
     weights = as_integers(np.array(rows, dtype=object))
-    return ReadChannel(
+    return LoadedChannel(
         Channel(inputs, outputs, weights, tuple(totals)), None, corner=sheet.header[0]
     )
 
 
-def _on_one_grid(rows: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
+def _to_common_total(rows: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
     """Normalise rows over one common total, every probability to 36 digits or more.
 
     Exact quotients would give every row a denominator of its own, whose common multiple grows with
@@ -153,7 +153,7 @@ def _on_one_grid(rows: list[list[int]], scales: list[int]) -> tuple[list[list[in
     return scaled, [grid] * len(scaled)
 
 
-def _wrong_sum(
+def _row_sum_error(
     sheet: Sheet,
     position: int,
     label: Label,
@@ -164,7 +164,7 @@ def _wrong_sum(
     """Say that a row does not sum to 1, and guess why."""
     remedy = "correct the probabilities (within 1e-9 they are normalised)"
     columns = [
-        sum_of(Fraction(row[column], scale) for row, scale in zip(rows, scales, strict=True))
+        sum_fractions(Fraction(row[column], scale) for row, scale in zip(rows, scales, strict=True))
         for column in range(len(rows[0]))
         if len(rows) * len(rows[0]) <= 10_000
     ]
@@ -173,14 +173,14 @@ def _wrong_sum(
     elif share > 1 and scales[position] == 1:
         remedy = "these look like counts: divide every row by its sum"
     where = f"{sheet.where(sheet.rows[position][0])}, input {label!r}"
-    return wrong_sum("row does not sum to 1", where, share, remedy)
+    return wrong_sum_error("row does not sum to 1", where, share, remedy)
 
 
 # --- for the values of profiles ------------------------------------------------------------------
 
 
 def read_profile_channel(
-    path: str | Path, graph: ProfileGraph, note: Note = silent
+    path: str | Path, graph: ProfileGraph, note: Note = ignore_note
 ) -> tuple[AnyChannel, ProfileGraph]:
     """Read a channel for the values of a graph, and the graph with the channel's own labels.
 
@@ -194,10 +194,10 @@ def read_profile_channel(
         if _names_pairs(sheet, graph):
             return _pair_channel(sheet, graph, note), graph
     read = read_channel(place, note)
-    return read.channel, fitted_graph(read, graph, place)
+    return read.channel, relabel_graph(read, graph, place)
 
 
-def fitted_graph(read: ReadChannel, graph: ProfileGraph, place: Path) -> ProfileGraph:
+def relabel_graph(read: LoadedChannel, graph: ProfileGraph, place: Path) -> ProfileGraph:
     """Return the graph with the labels of a channel, or refuse a channel of other inputs.
 
     A CSV knows only text, so its "1" is taken for the number 1 of a mechanism file.
@@ -211,7 +211,7 @@ def fitted_graph(read: ReadChannel, graph: ProfileGraph, place: Path) -> Profile
         names = {str(label[0]): label[0] for label in parts}
         values = {str(label[1]): label[1] for label in parts}
     found = ProfileGraph(
-        _renamed(graph.profiles, names), _renamed(graph.inputs, values), graph.counts, graph.edges
+        _relabel(graph.profiles, names), _relabel(graph.inputs, values), graph.counts, graph.edges
     )
     if not names:
         extra = [label for label in inputs if label not in found.inputs]
@@ -219,17 +219,17 @@ def fitted_graph(read: ReadChannel, graph: ProfileGraph, place: Path) -> Profile
         if extra or missing:
             raise FileError(
                 "an input is not a value of the profiles" if extra else "no row for a value",
-                where=label_place(place, extra[0]) if extra else str(place),
+                where=label_location(place, extra[0]) if extra else str(place),
                 value=(extra or missing)[0],
                 remedy=f"give one row for each value ({listed(found.inputs.labels, 8)}), or one "
                 "for each profile and value",
             )
-    with located(place):
+    with errors_at(place):
         found.uses_profile(read.channel.inputs)
     return found
 
 
-def _renamed(labels: Alphabet, texts: Mapping[str, Label]) -> Alphabet:
+def _relabel(labels: Alphabet, texts: Mapping[str, Label]) -> Alphabet:
     if all(label in set(texts.values()) for label in labels.labels):
         return labels
     return Alphabet.of(
@@ -254,8 +254,8 @@ def _pair_channel(sheet: Sheet, graph: ProfileGraph, note: Note) -> Channel:
     values = {str(label): label for label in graph.inputs.labels}
     found: dict[tuple[Label, Label], int] = {}
     for line, cells in sheet.rows:
-        name = sheet.known(line, 0, cells, names)
-        pair = (name, sheet.known(line, 1, cells, values, "value"))
+        name = sheet.find_label(line, 0, cells, names)
+        pair = (name, sheet.find_label(line, 1, cells, values, "value"))
         if pair in found:
             raise FileError(
                 "two rows for the same profile and value",

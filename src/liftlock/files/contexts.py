@@ -10,18 +10,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import (
-    Context,
-    Family,
-    Intervals,
-    Joint,
-    Prior,
-    PriorSet,
-    ProfileGraph,
-    context_from_data,
-)
-from liftlock.contexts.profile_graph import Edge
+from liftlock._runtime.storage import errors_at, malformed_data_errors, parse_json, read_text
 from liftlock.errors import FileError, InputError, listed
 from liftlock.exact.numbers import exact
 from liftlock.files.channels import read_mechanism
@@ -31,14 +20,25 @@ from liftlock.files.sheet import (
     Observations,
     Row,
     Sheet,
+    ignore_note,
     is_json,
     read_observations,
     read_sheet,
-    silent,
-    wrong_sum,
+    wrong_sum_error,
 )
 from liftlock.mechanism import Mechanism
-from liftlock.storage import located, parse_json, read_text, shaped
+from liftlock.model import (
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+    context_from_data,
+)
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.profiles import Edge
 from liftlock.utility.distortion import Distortion
 
 MOST_LOSS = 1e12
@@ -68,21 +68,21 @@ _OPTIONS = {
 }
 
 
-def _another(context: Context, what: str, place: Path) -> FileError:
+def _wrong_kind_error(context: Context, what: str, place: Path) -> FileError:
     """Refuse a context of another kind, and say which option takes it."""
     remedy = f"give it as {_OPTIONS.get(context.kind, 'per-user priors')}"
     return FileError(f"not {what}", where=str(place), value=context.kind, remedy=remedy)
 
 
-def _stored(place: Path, data: Any) -> Context:
-    with located(place), shaped():
+def _read_stored_context(place: Path, data: Any) -> Context:
+    with errors_at(place), malformed_data_errors():
         return context_from_data(data)
 
 
 # --- priors -------------------------------------------------------------------------------------
 
 
-def read_prior(path: str | Path, note: Note = silent) -> Prior:
+def read_prior(path: str | Path, note: Note = ignore_note) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
     JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
@@ -92,11 +92,11 @@ def read_prior(path: str | Path, note: Note = silent) -> Prior:
     text = read_text(place)
     data = parse_json(text, place) if is_json(place, text) else None
     if isinstance(data, dict) and "kind" in data:
-        context = _stored(place, data)
+        context = _read_stored_context(place, data)
         if isinstance(context, Prior):
             return context
-        raise _another(context, "a prior", place)
-    found = _written(place, text, data)
+        raise _wrong_kind_error(context, "a prior", place)
+    found = _parse_prior(place, text, data)
     if found is None:
         raise FileError(
             "JSON does not hold a prior",
@@ -108,7 +108,7 @@ def read_prior(path: str | Path, note: Note = silent) -> Prior:
         # A bare table of labels: whole numbers are counts, anything else probabilities.
         kind = "count" if all(value.denominator == 1 for _, value in pairs) else "probability"
     if kind == "count":
-        with located(place):
+        with errors_at(place):
             return Prior.from_counts(pairs)
     return _from_probabilities(place, pairs, note)
 
@@ -122,7 +122,7 @@ def read_counts(path: str | Path) -> list[tuple[Any, Fraction]]:
     text = read_text(place)
     data = parse_json(text, place) if is_json(place, text) else None
     stored = isinstance(data, dict) and "kind" in data
-    found = None if stored else _written(place, text, data)
+    found = None if stored else _parse_prior(place, text, data)
     if found is None or found[0] == "probability":
         raise FileError(
             "JSON does not hold counts"
@@ -134,7 +134,9 @@ def read_counts(path: str | Path) -> list[tuple[Any, Fraction]]:
     return found[1]
 
 
-def _written(place: Path, text: str, data: Any) -> tuple[str, list[tuple[Any, Fraction]]] | None:
+def _parse_prior(
+    place: Path, text: str, data: Any
+) -> tuple[str, list[tuple[Any, Fraction]]] | None:
     """Return what the numbers of a prior are, and the pairs of label and number."""
     if not is_json(place, text):
         return _prior_sheet(read_sheet(place, text))
@@ -142,7 +144,7 @@ def _written(place: Path, text: str, data: Any) -> tuple[str, list[tuple[Any, Fr
     if found is None:
         return None
     kind, items = found
-    with located(place):
+    with errors_at(place):
         return kind, [(label, exact(value, name=f"{kind} of {label!r}")) for label, value in items]
 
 
@@ -180,13 +182,13 @@ def _from_probabilities(
     total = sum((value for _, value in pairs), Fraction(0))
     if abs(total - 1) > NEAR_ONE:
         remedy = "correct them (within 1e-9 they are normalised), or give counts"
-        raise wrong_sum(f"{what} do not sum to 1", str(place), total, remedy)
+        raise wrong_sum_error(f"{what} do not sum to 1", str(place), total, remedy)
     if total != 1:
         note(
             f"{what} in {place} summed to 1 only within {float(abs(total - 1)):.2g} and were "
             "divided by their sum"
         )
-    with located(place):
+    with errors_at(place):
         return Prior.from_probabilities(pairs, normalise=True)
 
 
@@ -195,10 +197,10 @@ def read_joint(path: str | Path) -> Joint:
     place = Path(path)
     text = read_text(place)
     if is_json(place, text):
-        context = _stored(place, parse_json(text, place))
+        context = _read_stored_context(place, parse_json(text, place))
         if isinstance(context, Joint):
             return context
-        raise _another(context, "a joint", place)
+        raise _wrong_kind_error(context, "a joint", place)
     sheet = read_sheet(place, text)
     if len(sheet.header) < 3:
         raise FileError(
@@ -209,11 +211,11 @@ def read_joint(path: str | Path) -> Joint:
         )
     secrets, inputs = sheet.row_labels(), Alphabet.of(sheet.header[1:])
     numbers = sheet.numbers("count")
-    with located(place):
+    with errors_at(place):
         return Joint.from_rows(secrets, inputs, numbers)
 
 
-def read_priors(path: str | Path, note: Note = silent) -> PriorSet:
+def read_priors(path: str | Path, note: Note = ignore_note) -> PriorSet:
     """Read a set of priors.
 
     CSV: ``label`` and one column for each prior (counts, or probabilities), or
@@ -222,23 +224,23 @@ def read_priors(path: str | Path, note: Note = silent) -> PriorSet:
     place = Path(path)
     text = read_text(place)
     if is_json(place, text):
-        context = _stored(place, parse_json(text, place))
+        context = _read_stored_context(place, parse_json(text, place))
         if isinstance(context, Prior):
             return Family.of([context])
         if isinstance(context, PriorSet):
             return context
-        raise _another(context, "a set of priors", place)
+        raise _wrong_kind_error(context, "a set of priors", place)
     sheet = read_sheet(place, text)
     labels = sheet.row_labels().labels
     columns = list(zip(*sheet.numbers(), strict=True))
     if [name.lower() for name in sheet.header[1:]] == ["lower", "upper"]:
-        with located(place):
+        with errors_at(place):
             return Intervals.of(dict(zip(labels, zip(*columns, strict=True), strict=True)))
     priors = []
     for name, column in zip(sheet.header[1:], columns, strict=True):
         pairs = list(zip(labels, column, strict=True))
         if all(value.denominator == 1 for value in column):
-            with located(f"{place}, column {name!r}"):
+            with errors_at(f"{place}, column {name!r}"):
                 priors.append(Prior.from_counts(pairs))
         else:
             priors.append(_from_probabilities(place, pairs, note, f"probabilities of {name!r}"))
@@ -276,7 +278,7 @@ def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
 # --- graphs of profiles -------------------------------------------------------------------------
 
 
-def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
+def read_profiles(path: str | Path, note: Note = ignore_note) -> ProfileGraph:
     """Read profiles: a CSV (first column names, header values, cells numbers), or JSON.
 
     Rows of whole numbers are counts. Other rows are probabilities, which sum to 1; those within
@@ -288,10 +290,10 @@ def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
     if is_json(place, text):
         data = parse_json(text, place)
         made = isinstance(data, dict) and data.get("format") == Mechanism.FORMAT
-        context = read_mechanism(place).context if made else _stored(place, data)
+        context = read_mechanism(place).context if made else _read_stored_context(place, data)
         if isinstance(context, ProfileGraph):
             return context
-        raise _another(context, "a graph of profiles", place)
+        raise _wrong_kind_error(context, "a graph of profiles", place)
     sheet = read_sheet(place, text, any_mark=True)
     names = sheet.row_labels()
     rows: list[tuple[int, ...]] = []
@@ -310,7 +312,7 @@ def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
         if not whole and abs(total - 1) > NEAR_ONE:
             what = "the numbers of a profile are neither whole nor sum to 1"
             remedy = "correct the probabilities (within 1e-9 they are normalised), or give counts"
-            raise wrong_sum(what, where, total, remedy)
+            raise wrong_sum_error(what, where, total, remedy)
         if not whole and total != 1:
             gaps[name] = abs(total - 1)
         rows.append(tuple(integer // scale if whole else integer for integer in integers))
@@ -320,7 +322,7 @@ def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
             f"{len(gaps)} of {len(rows)} profiles of {place} did not sum to 1 exactly and were "
             f"divided by their sum (largest gap {float(gaps[worst]):.2g}, profile {worst!r})"
         )
-    with located(place):
+    with errors_at(place):
         return ProfileGraph(names, Alphabet.of(sheet.header[1:]), tuple(rows), ())
 
 
@@ -336,7 +338,7 @@ def read_edges(path: str | Path, names: Alphabet) -> list[tuple[Label, Label]]:
         )
     found = []
     for line, cells in sheet.rows:
-        first, second = (sheet.known(line, column, cells, texts) for column in (0, 1))
+        first, second = (sheet.find_label(line, column, cells, texts) for column in (0, 1))
         if first == second:
             raise FileError(
                 "an edge from a profile to itself",
@@ -367,7 +369,7 @@ def read_weights(path: str | Path, names: Alphabet) -> Prior:
     """Read how much every profile counts: a CSV ``profile,weight``, numbers of 0 or more."""
     remedy = "give one number for each profile: profile,weight"
     sheet, rows = _by_profile(path, names, "weight", remedy)
-    with located(sheet.path):
+    with errors_at(sheet.path):
         return Prior.from_counts(
             (name, sheet.number(line, 1, cells[1], "weight"))
             for name, (line, cells) in rows.items()
@@ -398,7 +400,7 @@ def _by_profile(
     """Read a table with a row for each profile."""
     sheet, texts = _two_columns(path, names, remedy)
     sheet.row_labels()
-    found = {sheet.known(line, 0, cells, texts): (line, cells) for line, cells in sheet.rows}
+    found = {sheet.find_label(line, 0, cells, texts): (line, cells) for line, cells in sheet.rows}
     missing = [name for name in names.labels if name not in found]
     if missing:
         raise FileError(
@@ -428,7 +430,7 @@ class GraphFiles:
     group_column: str | None = None
     smoothing: object = None
 
-    def joined_by(self) -> list[str]:
+    def edge_sources(self) -> list[str]:
         """Name what says which profiles are joined."""
         named = {
             "edges": self.edges,
@@ -439,16 +441,16 @@ class GraphFiles:
         return [name for name, given in named.items() if given is not None]
 
 
-def read_graph(files: GraphFiles, note: Note = silent) -> ProfileGraph:
+def read_graph(files: GraphFiles, note: Note = ignore_note) -> ProfileGraph:
     """Read a graph of profiles, from profiles or from a table of observations."""
     if (files.profiles is None) == (files.table is None):
         raise InputError(
             "profiles and a table at once" if files.table else "no profiles",
             remedy="give either profiles or a table of observations",
         )
-    if len(files.joined_by()) > 1:
+    if len(files.edge_sources()) > 1:
         raise InputError(
-            f"{' and '.join(files.joined_by())} at once", remedy="give only one of them"
+            f"{' and '.join(files.edge_sources())} at once", remedy="give only one of them"
         )
     if files.profiles is not None:
         if files.smoothing is not None:
@@ -458,7 +460,7 @@ def read_graph(files: GraphFiles, note: Note = silent) -> ProfileGraph:
                 remedy="leave it out, or give a table of observations",
             )
         return join_profiles(read_profiles(files.profiles, note), files)
-    return _counted(files, note)
+    return _count_observations(files, note)
 
 
 def join_profiles(graph: ProfileGraph, files: GraphFiles) -> ProfileGraph:
@@ -486,7 +488,7 @@ def join_profiles(graph: ProfileGraph, files: GraphFiles) -> ProfileGraph:
     return ProfileGraph(graph.profiles, graph.inputs, graph.counts, tuple(places))
 
 
-def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
+def _count_observations(files: GraphFiles, note: Note) -> ProfileGraph:
     """Count a table of observations."""
     assert files.table is not None
     if files.profile_column is None or files.column is None:
@@ -496,7 +498,7 @@ def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
     seen = read_observations(
         files.table, files.profile_column, files.column, files.group_column, note
     )
-    with located(files.table):
+    with errors_at(files.table):
         graph = ProfileGraph.from_columns(
             seen.profiles,
             seen.values,
@@ -504,7 +506,7 @@ def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
             edges=() if seen.groups is None else None,
             smoothing=0 if files.smoothing is None else files.smoothing,
         )
-    _doubt(graph, seen, files, note)
+    _note_doubts(graph, seen, files, note)
     if seen.groups is not None:
         return graph
     if files.shape == "chain":
@@ -512,7 +514,7 @@ def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
     return join_profiles(graph, files)
 
 
-def _doubt(graph: ProfileGraph, seen: Observations, files: GraphFiles, note: Note) -> None:
+def _note_doubts(graph: ProfileGraph, seen: Observations, files: GraphFiles, note: Note) -> None:
     """Say what makes it doubtful that the counts are the profiles."""
     rows, values = len(seen.values), len(graph.inputs)
     for name, number in ((files.column, values), (files.profile_column, len(graph))):

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
+from liftlock._runtime.storage import MOST_DIGITS, read_text
 from liftlock.errors import FileError, InputError, listed
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.storage import MOST_DIGITS, read_text
+from liftlock.model.alphabet import Alphabet, Label
 
 MOST_CELLS = 4_000_000
 """Tables with more cells are refused: an exact audit of them takes hours and gigabytes."""
@@ -30,7 +30,7 @@ MOST_RECORDS = 20_000_000
 NEAR_ONE = Fraction(1, 10**9)
 """Sums this close to 1 are normalised exactly (and it is said); others are refused."""
 
-MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
+DELIMITERS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
 MISSING = ("refuse", "drop")
 """What may be done with empty cells."""
 
@@ -43,7 +43,7 @@ Row: TypeAlias = tuple[int, list[str]]
 """The line that a row starts on, and its cells."""
 
 
-def silent(_: str) -> None:
+def ignore_note(_: str) -> None:
     """Take a note, and say nothing."""
 
 
@@ -91,7 +91,7 @@ class Sheet:
                 )
         return places
 
-    def no_rows(self, held: str) -> FileError:
+    def no_rows_error(self, held: str) -> FileError:
         """Refuse a file that is nothing but a header."""
         return FileError(
             "no rows below the header",
@@ -123,7 +123,7 @@ class Sheet:
             seen[cells[0]] = line
         return Alphabet.of(seen)
 
-    def known(
+    def find_label(
         self,
         line: int,
         column: int,
@@ -143,7 +143,7 @@ class Sheet:
 
     def number(self, line: int, column: int, text: str, name: str = "number") -> Fraction:
         """Read a number of 0 or more, exactly."""
-        found = _decimal(text)
+        found = _parse_decimal(text)
         if found is not None:
             integer, places = found
             return Fraction(integer, 10**places) if places > 0 else Fraction(integer * 10**-places)
@@ -177,7 +177,7 @@ class Sheet:
         self, line: int, cells: Sequence[str], start: int = 1, name: str = "probability"
     ) -> tuple[list[int], int]:
         """Return a row of numbers, from the column `start` on, as integers over one denominator."""
-        decimals = [_decimal(cell) for cell in cells[start:]]
+        decimals = [_parse_decimal(cell) for cell in cells[start:]]
         plain = [found for found in decimals if found is not None]
         if len(plain) == len(decimals):
             most = max(0, *(places for _, places in plain))
@@ -190,7 +190,7 @@ class Sheet:
         return [int(number * scale) for number in numbers], scale
 
 
-def wrong_sum(what: str, where: str, total: Fraction, remedy: str) -> FileError:
+def wrong_sum_error(what: str, where: str, total: Fraction, remedy: str) -> FileError:
     """Refuse numbers that do not sum to 1; the sum may lie beyond the floats."""
     if abs(total - 100) <= 100 * NEAR_ONE:
         remedy = "write percentages with their sign, like 70%"
@@ -201,7 +201,7 @@ def wrong_sum(what: str, where: str, total: Fraction, remedy: str) -> FileError:
     return FileError(what, where=where, value=value, remedy=remedy)
 
 
-def _decimal(text: str) -> tuple[int, int] | None:
+def _parse_decimal(text: str) -> tuple[int, int] | None:
     """Read a plain decimal of 0 or more as integer * 10^-places; None for anything else."""
     match = _DECIMAL.fullmatch(text)
     if match is None or len(text) > MOST_DIGITS:
@@ -232,7 +232,7 @@ def read_sheet(path: Path, text: str | None = None, *, any_mark: bool = False) -
     Cells are separated by commas; with `any_mark` also by semicolons or tabs throughout.
     """
     text = read_text(path) if text is None else text
-    mark = mark_of(text) if any_mark else ","
+    mark = find_delimiter(text) if any_mark else ","
     lines = _lines(path, text, mark)
     head = _head(path, lines, mark)
     most = max(1, MOST_CELLS // (len(head.header) - 1))
@@ -245,7 +245,7 @@ def read_sheet(path: Path, text: str | None = None, *, any_mark: bool = False) -
             )
         head.rows.append((line, cells))
     if not head.rows:
-        raise head.no_rows("the data")
+        raise head.no_rows_error("the data")
     return head
 
 
@@ -262,7 +262,7 @@ def split_row(text: str, mark: str = ",") -> list[str]:
     ]
 
 
-def mark_of(text: str) -> str:
+def find_delimiter(text: str) -> str:
     """Return what separates the cells of a table: a comma, unless the header has none of them."""
     header = next((line for line in text.splitlines() if line.strip()), "")
     found = [mark for mark in ";\t" if mark in header]
@@ -297,7 +297,7 @@ def _lines(path: Path, text: str, mark: str, *, records: bool = False) -> Iterat
                 header = cells
                 _check_header(path, line, header, records=records)
             elif len(cells) != len(header):
-                raise _ragged(path, line, cells, header, mark)
+                raise _ragged_row_error(path, line, cells, header, mark)
             yield line, cells
     except csv.Error as error:
         raise FileError(
@@ -308,7 +308,9 @@ def _lines(path: Path, text: str, mark: str, *, records: bool = False) -> Iterat
         ) from None
 
 
-def _ragged(path: Path, line: int, cells: list[str], header: list[str], mark: str) -> FileError:
+def _ragged_row_error(
+    path: Path, line: int, cells: list[str], header: list[str], mark: str
+) -> FileError:
     remedy = "use one comma between cells and a point before decimals"
     found = _separator(cells[0]) if len(cells) == 1 else None
     if mark != ",":
@@ -324,7 +326,7 @@ def _ragged(path: Path, line: int, cells: list[str], header: list[str], mark: st
 
 
 def _separator(text: str) -> str | None:
-    return next((name for mark, name in MARKS if mark in text), None)
+    return next((name for mark, name in DELIMITERS if mark in text), None)
 
 
 def _check_header(path: Path, line: int, header: list[str], *, records: bool) -> None:
@@ -359,7 +361,7 @@ def _check_header(path: Path, line: int, header: list[str], *, records: bool) ->
         seen[name] = column
 
 
-def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
+def label_location(path: Path, label: Label, *, in_header: bool = False) -> str:
     """Say where in a file a label stands, as well as can be found; used to word an error."""
     try:
         text = read_text(path)
@@ -379,7 +381,7 @@ def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
 # --- one row for each person, report or observation -----------------------------------------------
 
 
-def open_records(path: Path, note: Note = silent) -> tuple[Sheet, Iterator[Row]]:
+def open_records(path: Path, note: Note = ignore_note) -> tuple[Sheet, Iterator[Row]]:
     """Give the header of a table and its rows, one for each person, report or observation.
 
     Cells may be separated by semicolons or tabs throughout, and `note` is told.
@@ -389,20 +391,20 @@ def open_records(path: Path, note: Note = silent) -> tuple[Sheet, Iterator[Row]]
         raise FileError(
             "JSON is not a table with columns", where=str(path), remedy="give a CSV with a header"
         )
-    mark = mark_of(text)
+    mark = find_delimiter(text)
     lines = _lines(path, text, mark, records=True)
     head = _head(path, lines, mark)
     if mark != ",":
-        note(f"the cells of {path} are separated by {dict(MARKS)[mark]}, and were read so")
+        note(f"the cells of {path} are separated by {dict(DELIMITERS)[mark]}, and were read so")
     return head, lines
 
 
-def read_records(path: Path, note: Note = silent, each: str = "observation") -> Sheet:
+def read_records(path: Path, note: Note = ignore_note, each: str = "observation") -> Sheet:
     """Read such a table as a whole."""
     head, lines = open_records(path, note)
     rows = list(lines)
     if not rows:
-        raise head.no_rows(f"one {each} each")
+        raise head.no_rows_error(f"one {each} each")
     return replace(head, rows=rows)
 
 
@@ -411,7 +413,7 @@ def _cells(
 ) -> Iterator[Row]:
     """Give the cells of some columns, none of them empty."""
     none = True
-    for line, cells in _few(head, lines):
+    for line, cells in _limit_rows(head, lines):
         none = False
         for at, thing in zip(places, things, strict=True):
             if not cells[at]:
@@ -424,10 +426,10 @@ def _cells(
         # One copy of every label: millions of rows have few different ones.
         yield line, [sys.intern(cells[at]) for at in places]
     if none:
-        raise head.no_rows("one observation each")
+        raise head.no_rows_error("one observation each")
 
 
-def _few(head: Sheet, lines: Iterable[Row]) -> Iterator[Row]:
+def _limit_rows(head: Sheet, lines: Iterable[Row]) -> Iterator[Row]:
     """Refuse more rows than memory is for."""
     for number, (line, cells) in enumerate(lines):
         if number >= MOST_RECORDS:
@@ -440,7 +442,7 @@ def _few(head: Sheet, lines: Iterable[Row]) -> Iterator[Row]:
 
 
 def read_column(
-    path: str | Path, column: str, *, missing: str = "refuse", note: Note = silent
+    path: str | Path, column: str, *, missing: str = "refuse", note: Note = ignore_note
 ) -> Floats:
     """Read a column of numbers from a CSV with a header and one row for each person.
 
@@ -457,9 +459,9 @@ def read_column(
     at = head.column(column)
     numbers: list[float] = []
     empty: list[int] = []
-    for line, cells in _few(head, lines):
+    for line, cells in _limit_rows(head, lines):
         if cells[at]:
-            numbers.append(_real(head, line, at, cells[at]))
+            numbers.append(_read_float(head, line, at, cells[at]))
         else:
             empty.append(line)
     if not numbers:
@@ -481,7 +483,7 @@ def read_column(
     return np.array(numbers)
 
 
-def _real(head: Sheet, line: int, at: int, text: str) -> float:
+def _read_float(head: Sheet, line: int, at: int, text: str) -> float:
     """Read a finite number of either sign."""
     try:
         number = float(text) if "_" not in text else None
@@ -501,7 +503,7 @@ def _real(head: Sheet, line: int, at: int, text: str) -> float:
 
 
 def read_pairs(
-    path: str | Path, columns: tuple[str, str] | None = None, note: Note = silent
+    path: str | Path, columns: tuple[str, str] | None = None, note: Note = ignore_note
 ) -> tuple[list[str], list[str]]:
     """Read input-output pairs: two columns of a CSV, by name or the first two."""
     head, lines = open_records(Path(path), note)
@@ -514,7 +516,7 @@ def read_pairs(
     return inputs, outputs
 
 
-def record_place(path: Path, position: int, columns: tuple[str, str] | None = None) -> str:
+def record_location(path: Path, position: int, columns: tuple[str, str] | None = None) -> str:
     """Say on which line and in which column the input of a pair stands; used to word an error."""
     head, lines = open_records(path)
     column = _pair_columns(head, columns)[0]
@@ -552,7 +554,7 @@ def read_observations(
     profile_column: str,
     column: str,
     group_column: str | None = None,
-    note: Note = silent,
+    note: Note = ignore_note,
 ) -> Observations:
     """Read the profile and the value of each observation, and the group of each profile.
 

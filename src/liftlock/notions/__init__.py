@@ -8,7 +8,7 @@ instance is a guarantee, ``LIP("1")``, with ``certify(channel, context)``, which
 from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, DeltaCurve
 from liftlock.notions.audit import Audit, ProfileAudit, audit
 from liftlock.notions.base import DeltaLimit, LiftLimits, Notion
-from liftlock.notions.breach import NoBreach, breaches
+from liftlock.notions.breach import NoBreach, find_breaches
 from liftlock.notions.certificate import Certificate, Claim
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.identifiability import Identifiability
@@ -34,7 +34,7 @@ from liftlock.notions.per_output import (
 )
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
-from liftlock.notions.relations import implied
+from liftlock.notions.relations import implications
 
 __all__ = [
     "ALIP",
@@ -73,8 +73,8 @@ __all__ = [
     "TotalVariation",
     "Witness",
     "audit",
-    "breaches",
-    "implied",
+    "find_breaches",
+    "implications",
     "lift_range",
     "lift_table",
     "make_notion",

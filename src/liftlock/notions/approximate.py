@@ -21,19 +21,19 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Label
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Family, Joint, Prior
 from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import rounded_up
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.integers import EXACT_FLOAT_BITS, Floats
 from liftlock.exact.numbers import exact_probability
-from liftlock.forms import AnyChannel, dense
-from liftlock.notions.base import Decided, DeltaLimit, Kind, Notion, safe_text
+from liftlock.model import Context, Family, Joint, Prior
+from liftlock.model.alphabet import Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, to_dense
+from liftlock.notions.base import Decided, DeltaLimit, Notion, NotionKind, safe_text
 from liftlock.notions.certificate import Claim
-from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
+from liftlock.notions.e_divergence import Excess, excess, largest_excess, positive_parts
 from liftlock.notions.ldp import LDP
 from liftlock.notions.likelihood import Indices, Likelihoods, likelihoods
 from liftlock.notions.lip import LIP
@@ -128,7 +128,7 @@ class _AgainstAll(_Pairs):
                 "mixtures do not keep it; use def5 or ediv",
             )
         elif isinstance(context, Prior | Joint):
-            secret, priors = context.secret_prior.restricted(every.secrets.labels), (context.prior,)
+            secret, priors = context.secret_prior.restrict(every.secrets.labels), (context.prior,)
             rows = np.flatnonzero(np.array(secret.counts, dtype=object))
         else:
             raise NotDefined(
@@ -136,7 +136,7 @@ class _AgainstAll(_Pairs):
                 context.describe(),
                 "use a prior, a joint, or a finite family of priors",
             )
-        given = every.kept(rows, np.arange(len(channel.outputs)))
+        given = every.select(rows, np.arange(len(channel.outputs)))
         common = channel.common_total
         masses = tuple((channel.output_counts(p), p.total * common) for p in priors)
         weights = tuple(secret.fractions[int(s)] if form == "joint" else Fraction(1) for s in rows)
@@ -233,7 +233,7 @@ class _AgainstEachOther(_Pairs):
 class DeltaCurve:
     """The curve delta(epsilon) of a channel in a context, in one form; exact at every point.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> curve = DeltaCurve.of(Channel.identity("ab"), Prior.uniform("ab"), "ediv")
     >>> curve.delta(0).value.lower, float(curve.epsilon("0.25"))
     (Fraction(1, 2), inf)
@@ -245,7 +245,7 @@ class DeltaCurve:
     @classmethod
     def of(cls, channel: AnyChannel, context: Context | None, form: str = "ediv") -> DeltaCurve:
         """Prepare the curve of a channel; that of LDP needs no context."""
-        kind, table = _check_form(form, CURVES), dense(channel)
+        kind, table = _check_form(form, CURVES), to_dense(channel)
         if kind == "ldp":
             return cls(kind, _AgainstEachOther(likelihoods(table, context)))
         assert context is not None
@@ -255,15 +255,15 @@ class DeltaCurve:
         """Return the smallest delta for an epsilon."""
         budget = Budget.of(epsilon)
         _, witness, close = self._pairs.worst(budget)
-        value = largest(close, budget.exp(bits))
+        value = largest_excess(close, budget.exp(bits))
         return Measurement(f"delta_{self.form}", value, "", None, witness)
 
     def claim(self, epsilon: Budget, delta: Fraction) -> Claim:
         """Decide exactly whether a delta is enough at an epsilon."""
         _, witness, close = self._pairs.worst(epsilon)
         # delta(E) <= delta iff E >= the ratio this worst set requires: a comparison we can decide.
-        holds = all(epsilon.allows(each.required(delta)) for each in close)
-        value, bound = largest(close, epsilon.exp()), Enclosure.of(delta)
+        holds = all(epsilon.allows(each.required_ratio(delta)) for each in close)
+        value, bound = largest_excess(close, epsilon.exp()), Enclosure.of(delta)
         return Claim(f"delta_{self.form}", value, "<=", bound, holds, witness)
 
     def epsilon(self, delta: object) -> Measurement:
@@ -278,7 +278,7 @@ class DeltaCurve:
             assert ratio is not None
             found, witness, _ = self._pairs.worst(Budget.from_ratio(ratio))
             if found.value(Enclosure.of(ratio)).lower > target:
-                ratio = found.required(target)
+                ratio = found.required_ratio(target)
                 if ratio is not None:
                     continue
             return Measurement.of_ratio(f"epsilon_{self.form}", ratio, witness)
@@ -337,13 +337,13 @@ class Approximate(Notion):
     def _delta_text(self, channel: AnyChannel, context: Context) -> str:
         return safe_text(self._curve(channel, context).delta(self.epsilon).value)
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
         delta = self._delta_text(channel, context)
         epsilon = safe_text(self.epsilon_at_delta(channel, context).value)
         return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"
 
-    def attained(self, channel: AnyChannel, context: Context) -> Notion:
+    def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion:
         """Return the guarantee with the smallest delta that a channel keeps at this epsilon."""
         delta = self._delta_text(channel, context)
         return self._like({"epsilon": self.epsilon, "delta": delta})
@@ -352,7 +352,7 @@ class Approximate(Notion):
         """Return the factor e^epsilon and delta as text on the safe side."""
         top = self.epsilon.exp().upper
         assert top is not None
-        return rounded_up(top), rounded_up(self.delta)
+        return round_up_text(top), round_up_text(self.delta)
 
 
 _BEYOND = "Single values may go beyond the factor, and nothing is said of how far."
@@ -369,19 +369,19 @@ class ApproximateLIP(Approximate):
 
     key = "lip_ediv"
     title = "(epsilon, delta)-LIP"
-    says = "(epsilon, delta)-LIP"
+    summary = "(epsilon, delta)-LIP"
     pure = LIP
 
     @classmethod
-    def kinds(cls) -> tuple[Kind, ...]:
+    def kinds(cls) -> tuple[NotionKind, ...]:
         """Return a kind for each form."""
         return tuple(
-            Kind(
+            NotionKind(
                 f"lip_{form}",
                 f"delta ({form})",
                 cls.parameters,
                 partial(cls, form=form),
-                f"{cls.says}, {source}",
+                f"{cls.summary}, {source}",
                 "approximate_lip",
                 f"delta_{form}",
             )
@@ -405,7 +405,7 @@ class ApproximateLIP(Approximate):
 
         Source: 000 Def 5 (form def5), 000 Cor 9 (form ediv), 003 Def 4 (form joint).
 
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model import Prior
         >>> float(ApproximateLIP.measure(Channel.identity("ab"), Prior.uniform("ab"), 0, "joint"))
         0.25
         """
@@ -450,7 +450,7 @@ class ApproximateLDP(Approximate):
 
     key = "ldp_delta"
     title = "delta (LDP)"
-    says = "(epsilon, delta)-LDP"
+    summary = "(epsilon, delta)-LDP"
     page = "approximate_ldp"
     quantity = "delta_ldp"
     context_free = True

@@ -9,9 +9,13 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, Protocol, overload
 
-from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.contexts import (
+from liftlock._runtime.progress import Progress, Step, ignore_progress
+from liftlock._runtime.registry import name_of
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.decimals import moves_text
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
+from liftlock.model import (
     AnyUserPrior,
     Context,
     Joint,
@@ -19,13 +23,17 @@ from liftlock.contexts import (
     Prior,
     ProfileGraph,
 )
-from liftlock.contexts.per_user import Limits
-from liftlock.errors import InputError, NotDefined
-from liftlock.exact.budget import Budget, decimal_text
-from liftlock.exact.decimals import moves
-from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
-from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
-from liftlock.forms.user_channel import budget_text
+from liftlock.model.alphabet import Label, label_to_json
+from liftlock.model.channel import Channel
+from liftlock.model.per_user import Limits
+from liftlock.model.structured import (
+    AnyChannel,
+    StructuredChannel,
+    SupportChannel,
+    UserChannel,
+    to_dense,
+)
+from liftlock.model.structured.user_channel import budget_text
 from liftlock.notions.approximate import CURVES, DeltaCurve
 from liftlock.notions.base import (
     Notion,
@@ -43,15 +51,15 @@ from liftlock.notions.lift import (
     Impossible,
     LiftRange,
     LiftTable,
-    extremes,
+    extreme_lifts,
     lift_table,
     refuse_impossible,
 )
 from liftlock.notions.lip import lift_claims
-from liftlock.notions.measurement import Measurement, Witness, number_to_json, quoted
+from liftlock.notions.measurement import Measurement, Witness, number_to_json, quote_label
 from liftlock.notions.profile import (
     EdgeLoss,
-    OutputLaws,
+    OutputDistributions,
     edge_losses,
     edge_measurement,
     outside_losses,
@@ -59,16 +67,14 @@ from liftlock.notions.profile import (
 )
 from liftlock.notions.registry import NOTIONS
 from liftlock.notions.user_lifts import UserLifts, user_lifts
-from liftlock.progress import Progress, Step, silent
-from liftlock.registry import name_of
 
 
 @dataclass(frozen=True)
 class Audit:
     """All measurements of one channel in one context.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows(
     ...     {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
     ... )
@@ -117,7 +123,8 @@ class Audit:
             # Nobody need attain these limits, so they are rounded to their safe side.
             who = self.context.describe()
             return (
-                f"A report may raise the belief in any value {moves(most.lift, least.lift)}: {who}."
+                "A report may raise the belief in any value "
+                f"{moves_text(most.lift, least.lift)}: {who}."
             )
         return "\n".join(_sentence(self, up=up) for up in (True, False))
 
@@ -146,13 +153,13 @@ class Audit:
 class ProfileAudit(Audit):
     """The exact loss of every edge, and of values that the profiles call impossible.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> graph = ProfileGraph.bernoulli({"ann": "0.2", "bob": "0.9"})
     >>> print(audit(Channel.identity([0, 1]), graph).worst_case())
     Seeing 0, "ann" is up to 8 times as likely as "bob": an even chance becomes 88.89 %.
     """
 
-    laws: OutputLaws = field(kw_only=True)
+    distributions: OutputDistributions = field(kw_only=True)
     edges: tuple[EdgeLoss, ...] = field(kw_only=True)
     outside: Mapping[tuple[Label, Label], Fraction | None] = field(kw_only=True)
     """The ratios of values that occur although their profile calls them impossible."""
@@ -160,12 +167,14 @@ class ProfileAudit(Audit):
     @classmethod
     def of(cls, channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
         """Measure the loss of every edge, exactly."""
-        laws = OutputLaws.of(channel, graph)
-        edges = edge_losses(laws)
+        distributions = OutputDistributions.of(channel, graph)
+        edges = edge_losses(distributions)
         measurement = edge_measurement(edges)
         ratio = measurement.ratio
         names, values = graph.profiles.labels, graph.inputs.labels
-        outside = {(names[i], values[x]): lost for (i, x), lost in outside_losses(laws).items()}
+        outside = {
+            (names[i], values[x]): lost for (i, x), lost in outside_losses(distributions).items()
+        }
         # Impossible pairs that would give away more than any edge does.
         unprotected = tuple(
             pair
@@ -178,7 +187,7 @@ class ProfileAudit(Audit):
             {measurement.notion: measurement},
             None,
             unprotected,
-            laws=laws,
+            distributions=distributions,
             edges=edges,
             outside=outside,
         )
@@ -186,7 +195,7 @@ class ProfileAudit(Audit):
     @property
     def graph(self) -> ProfileGraph:
         """The graph whose edges were measured."""
-        return self.laws.graph
+        return self.distributions.graph
 
     def __repr__(self) -> str:
         return f"<ProfileAudit of {self.graph.describe()}: loss {self.loss} nats>"
@@ -211,13 +220,13 @@ class ProfileAudit(Audit):
             return "No two profiles are joined: nothing is promised about any of them."
         if worst.output is None:
             return "No output tells any two joined profiles apart."
-        seeing = f"Seeing {quoted(worst.output)}, {quoted(worst.more)} is"
+        seeing = f"Seeing {quote_label(worst.output)}, {quote_label(worst.more)} is"
         if worst.ratio is None:
-            return f"{seeing} certain, as against {quoted(worst.less)}: it never gives that."
+            return f"{seeing} certain, as against {quote_label(worst.less)}: it never gives that."
         chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
         return (
             f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
-            f"{quoted(worst.less)}: an even chance becomes {chance:.4g} %."
+            f"{quote_label(worst.less)}: an even chance becomes {chance:.4g} %."
         )
 
     def to_data(self) -> dict[str, Any]:
@@ -258,7 +267,7 @@ class UserClaim:
 class UserAudit(Audit):
     """The verdict on all users: inequalities, each with the user who comes closest to it.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = audit(bit, PerUserPriors.of([0, 1], [[0.5, 0.5], [0.9, 0.1]]))
     >>> round(float(found.largest), 6), found.largest_user
@@ -283,7 +292,7 @@ class UserAudit(Audit):
         The budgets are those of the notion, and those of the users where they differ.
         """
         found = user_lifts(channel, priors)
-        whole = reduce(UserLifts.joined, found)
+        whole = reduce(UserLifts.merge, found)
         ends = whole.range
         limits = None if notion is None else notion.lift_limits()
         claims: list[UserClaim] = []
@@ -494,14 +503,14 @@ def measure_own(
 ) -> dict[str, Measurement]:
     """Measure somebody's own notion: a class, an object, or a function of the table of lifts.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> def largest(table: LiftTable) -> Fraction:
     ...     return table.largest().lift
     >>> print(measure_own(largest, Channel.identity("ab"), Prior.uniform("ab"))["largest"].value)
     2
     """
     if isinstance(notion, UpperBound):
-        return {notion.key: notion.read(channel, context, BITS)}
+        return {notion.key: notion.measure_leakage(channel, context, BITS)}
     if isinstance(notion, Notion):
         claims, nats = notion.decide(channel, context)
         return {
@@ -567,9 +576,9 @@ def _audit(
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
     unprotected = refuse_impossible(subject, context, impossible)
-    tell = progress or silent
+    tell = progress or ignore_progress
     tell(Step("lifts"))
-    found = extremes(subject, context)
+    found = extreme_lifts(subject, context)
     measurements = found.measurements()
     result = Audit(subject, context, measurements, found, unprotected, order, budget)
     if isinstance(context, AnyUserPrior):
@@ -578,7 +587,7 @@ def _audit(
     tell(Step("ldp"))
     measurements["ldp"] = LDP.measure(subject, context)
     try:
-        everything = dense(subject)
+        everything = to_dense(subject)
     except NotDefined:
         if isinstance(subject, SupportChannel):
             return result  # with too many outputs for a table
@@ -615,7 +624,7 @@ def _sentence(result: Audit, *, up: bool) -> str:
     known = result.context.secret_prior if isinstance(result.context, Prior | Joint) else None
     prior = extreme.witness.prior or known
     verb = "rise" if up else "fall"
-    start = f"Seeing {quoted(output)}, the belief in {quoted(secret)} can {verb}"
+    start = f"Seeing {quote_label(output)}, the belief in {quote_label(secret)} can {verb}"
     if lift is None:
         return f"{start} without bound: under some priors of the set the output is conclusive."
     if prior is None or secret is None:

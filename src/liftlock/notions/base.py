@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from liftlock.contexts import Context
 from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel
+from liftlock.model import Context
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.measurement import Measurement, Witness
@@ -92,14 +92,14 @@ class OutputLimit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind:
+class NotionKind:
     """One kind of guarantee: what it is called, its parameters in order, how to make it."""
 
     key: str
     title: str
     parameters: tuple[str, ...]
     notion: Callable[..., Notion]
-    says: str
+    summary: str
     page: str
     """The page of the documentation, and the test, that are about it."""
     quantity: str
@@ -126,7 +126,7 @@ class Notion(ABC):
     """The unit of the measurement; empty for plain numbers."""
     parameters: ClassVar[tuple[str, ...]] = ("budget",)
     """The budgets, in the order in which they are written."""
-    says: ClassVar[str]
+    summary: ClassVar[str]
     """What it bounds, in a few words."""
     page: ClassVar[str] = ""
     """The page that explains it, where that is not its key."""
@@ -138,15 +138,17 @@ class Notion(ABC):
     """Whether it speaks of every input and needs no prior."""
 
     @classmethod
-    def kinds(cls) -> tuple[Kind, ...]:
+    def kinds(cls) -> tuple[NotionKind, ...]:
         """Return the kinds of guarantee that this class makes, each under its own key."""
         page = cls.page or cls.key
         return (
-            Kind(cls.key, cls.title, cls.parameters, cls, cls.says, page, cls.quantity or cls.key),
+            NotionKind(
+                cls.key, cls.title, cls.parameters, cls, cls.summary, page, cls.quantity or cls.key
+            ),
         )
 
     @classmethod
-    def found(cls, value: Enclosure, witness: Witness | None = None) -> Measurement:
+    def make_measurement(cls, value: Enclosure, witness: Witness | None = None) -> Measurement:
         """Return a value as what was measured."""
         return Measurement(cls.key, value, cls.unit, None, witness)
 
@@ -183,10 +185,10 @@ class Notion(ABC):
         """Compare the measurement with the budgets, exactly."""
 
     @abstractmethod
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget of this kind that the channel satisfies."""
 
-    def attained(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
+    def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
         """Return the smallest guarantee of this kind that a channel keeps.
 
         None for a notion that has no such form; what lifts show can always be said.
@@ -275,8 +277,8 @@ class Notion(ABC):
         budgets = ", ".join(f"{name} {value}" for name, value in self.budgets.items())
         return (
             "What the released {column} tells about {secret} is limited in this sense: "
-            f"{self.says} ({budgets}). This is a limit on average or of another kind; it does not "
-            "by itself limit the change of every single belief."
+            f"{self.summary} ({budgets}). This is a limit on average or of another kind; it does "
+            "not by itself limit the change of every single belief."
         )
 
 
@@ -318,7 +320,7 @@ class UpperBound(Notion):
         return value
 
     @abstractmethod
-    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+    def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage to a precision of `bits`."""
 
     def bound(self, bits: int = BITS) -> Enclosure:
@@ -344,22 +346,22 @@ class UpperBound(Notion):
         try:
             while holds is None:
                 bits *= 2
-                found = self.read(channel, context, bits)
+                found = self.measure_leakage(channel, context, bits)
                 holds = self._holds(found, bits)
         except NotDefined as error:
             raise NotDefined(self.name, error.context, error.remedy) from None
         claim = Claim(self.key, found.value, "<=", self.bound(), holds, found.witness)
         return [claim], {self.key: found.value} if self.unit == "nats" else {}
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
-        return f"{self.name}={safe_text(self.read(channel, context, BITS).value)}"
+        return f"{self.name}={safe_text(self.measure_leakage(channel, context, BITS).value)}"
 
     def share(self, channel: AnyChannel, context: Context) -> float | None:
         """Divide what is measured by the budget, where no other limit says it."""
         if self.lift_limits() is not None or self.ratio_limit is not None:
             return None
-        most, least = self.read(channel, context, BITS).value.upper, self.bound().lower
+        most, least = self.measure_leakage(channel, context, BITS).value.upper, self.bound().lower
         if most is None or (most and not least):
             return math.inf
         return float(most / least) if most else 0.0
@@ -373,7 +375,7 @@ class MeasuredBound(UpperBound):
     def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure the leakage exactly, or enclose it."""
 
-    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+    def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage."""
         return self.measure(channel, context, bits)
 
@@ -430,7 +432,7 @@ class OrderedBound(UpperBound):
         """Measure it exactly, or enclose it."""
         return cls.of_table(lift_table(channel, context), read_order(alpha), bits)
 
-    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+    def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage."""
         return self.of_table(lift_table(channel, context), self.alpha, bits)
 

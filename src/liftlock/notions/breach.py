@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from liftlock.alphabet import Label
-from liftlock.contexts import Context
 from liftlock.errors import NumberError
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
-from liftlock.forms import AnyChannel
+from liftlock.model import Context
+from liftlock.model.alphabet import Label
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.base import Decided, Notion
 from liftlock.notions.certificate import Claim
 from liftlock.notions.lift import LiftTable, lift_table
@@ -110,14 +110,16 @@ class BreachReport:
         )
 
 
-def breaches(channel: AnyChannel, context: Context, rho1: object, rho2: object) -> BreachReport:
+def find_breaches(
+    channel: AnyChannel, context: Context, rho1: object, rho2: object
+) -> BreachReport:
     """Look for upward rho1-to-rho2 and downward rho2-to-rho1 breaches, exactly.
 
     Source: 002 Def A1, eq. (A1), Prop A1.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
-    >>> report = breaches(Channel.identity("ab"), Prior.uniform("ab"), "0.5", "0.9")
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
+    >>> report = find_breaches(Channel.identity("ab"), Prior.uniform("ab"), "0.5", "0.9")
     >>> report.possible
     True
     """
@@ -162,7 +164,7 @@ class NoBreach(Notion):
     title = "breach"
     unit = ""
     parameters = ("rho1", "rho2")
-    says = "no property rises from rho1 to above rho2"
+    summary = "no property rises from rho1 to above rho2"
 
     def __init__(self, rho1: object, rho2: object) -> None:
         low, high = _levels(rho1, rho2)
@@ -178,8 +180,8 @@ class NoBreach(Notion):
 
         Source: 002 Def A1.
 
-        >>> from liftlock.channel import Channel
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model.channel import Channel
+        >>> from liftlock.model import Prior
         >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
         >>> measurement = NoBreach.measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
         >>> measurement.value.lower, measurement.witness.secrets
@@ -189,7 +191,7 @@ class NoBreach(Notion):
 
     def decide(self, channel: AnyChannel, context: Context) -> Decided:
         """Compare the extreme posteriors with the levels, exactly."""
-        report = breaches(channel, context, self.rho1, self.rho2)
+        report = find_breaches(channel, context, self.rho1, self.rho2)
         up, down = report.upward, report.downward
         low, high = Enclosure.of(self.rho1), Enclosure.of(self.rho2)
         assert up.value.upper is not None
@@ -199,7 +201,7 @@ class NoBreach(Notion):
             Claim("lowest posterior", down.value, ">=", low, falls, down.witness),
         ], {}
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest rho2 that the channel satisfies at this rho1, to ten decimals."""
         table = lift_table(channel, context)
         reached = highest_posterior(table, self.rho1).value.upper

@@ -8,15 +8,15 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Literal
 
-from liftlock.alphabet import Label, label_to_json
-from liftlock.contexts import Context
+from liftlock._runtime.storage import check_format
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.fingerprint import fraction_text
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel
-from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, quoted
-from liftlock.storage import check_format
+from liftlock.model import Context
+from liftlock.model.alphabet import Label, label_to_json
+from liftlock.model.structured import AnyChannel
+from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, quote_label
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
@@ -170,20 +170,20 @@ def check_certificate_data(data: Any) -> None:
 def _pair_text(label: Label) -> str:
     """Write a pair (profile, value) in words."""
     assert isinstance(label, tuple)
-    profile, value = map(quoted, label)
+    profile, value = map(quote_label, label)
     return f"{profile} with value {value}"
 
 
 def _pair(measured: Enclosure, bound: Enclosure) -> tuple[str, str]:
     """Write two numbers with as many digits as it takes to see which is larger."""
     for digits in (10, 16, 25, 40):
-        texts = _shown(measured, digits), _shown(bound, digits)
+        texts = _number_text(measured, digits), _number_text(bound, digits)
         if texts[0].split()[0] != texts[1].split()[0] or measured == bound:
             break
     return texts
 
 
-def _shown(value: Enclosure, digits: int) -> str:
+def _number_text(value: Enclosure, digits: int) -> str:
     if value.upper is None:
         return "infinite"
     middle = (value.lower + value.upper) / 2

@@ -16,23 +16,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.contexts import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact_probability
-from liftlock.forms import AnyChannel
+from liftlock.model import Context
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.base import Decided, TableMeasure
 from liftlock.notions.certificate import Claim
 from liftlock.notions.lift import LiftTable
 from liftlock.notions.measurement import Measurement, Witness
 
 
-def limit(*, lower: object, upper: object) -> Enclosure:
+def crowd_mass_limit(*, lower: object, upper: object) -> Enclosure:
     """Enclose p* = (1 - e^-lower) / (e^upper - e^-lower) for lift budgets.
 
     Source: math the crowd an output points at.
 
-    >>> float(limit(lower="ln 3", upper="ln 3"))
+    >>> float(crowd_mass_limit(lower="ln 3", upper="ln 3"))
     0.25
     """
     down, up = Budget.of(lower).exp(), Budget.of(upper).exp()
@@ -61,7 +61,7 @@ class CrowdMass(TableMeasure):
     title = "crowd mass"
     unit = ""
     parameters = ("at_least",)
-    says = "smallest crowd an output points at"
+    summary = "smallest crowd an output points at"
 
     def __init__(self, at_least: object) -> None:
         object.__setattr__(self, "at_least", exact_probability(at_least, name="crowd mass"))
@@ -74,8 +74,8 @@ class CrowdMass(TableMeasure):
 
         Source: math the crowd an output points at.
 
-        >>> from liftlock.channel import Channel
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model.channel import Channel
+        >>> from liftlock.model import Prior
         >>> measurement = CrowdMass.measure(
         ...     Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3})
         ... )
@@ -106,6 +106,6 @@ class CrowdMass(TableMeasure):
         holds = found.value.lower >= self.at_least
         return [Claim(self.key, found.value, ">=", share, holds, found.witness)], {}
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the largest share that the channel satisfies."""
         return f"crowd_mass={self.measure(channel, context).value.lower}"

@@ -14,12 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.contexts import Prior
 from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
+from liftlock.model import Prior
 from liftlock.notions.measurement import Measurement, Witness
 
 
@@ -52,7 +52,7 @@ class Excess:
         assert high is not None
         return Enclosure(max(low, Fraction(0)), max(high, Fraction(0))).scaled(self.weight)
 
-    def required(self, delta: Fraction) -> Fraction | None:
+    def required_ratio(self, delta: Fraction) -> Fraction | None:
         """Return the smallest E at which this set's excess is at most delta; None: no E is."""
         share = delta / self.weight
         if self.inverse:
@@ -66,7 +66,7 @@ class Excess:
         return above / below if below else None
 
 
-def largest(close: Iterable[Excess], ratio: Enclosure) -> Enclosure:
+def largest_excess(close: Iterable[Excess], ratio: Enclosure) -> Enclosure:
     """Enclose the largest of several excesses for an enclosed E.
 
     Two that differ by less than the width of E cannot be told apart: the larger upper end counts.

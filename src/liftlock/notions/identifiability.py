@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.contexts import Context, Family
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import BITS
-from liftlock.forms import AnyChannel
+from liftlock.model import Context, Family
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.base import TableBound
 from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.likelihood import SMALLEST
@@ -25,7 +25,7 @@ class Identifiability(TableBound):
 
     key = "identifiability"
     title = "identifiability"
-    says = "posterior odds below e^budget"
+    summary = "posterior odds below e^budget"
     audited = "a prior, a joint, most families"
     of_sets = True
     of_ratio = True
@@ -40,8 +40,8 @@ class Identifiability(TableBound):
 
         Source: 000 Def 3, eq. (10).
 
-        >>> from liftlock.channel import Channel
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model.channel import Channel
+        >>> from liftlock.model import Prior
         >>> constant = Channel.from_rows({"a": {"y": 1}, "b": {"y": 1}})
         >>> Identifiability.measure(constant, Prior.from_counts({"a": 1, "b": 3})).ratio
         Fraction(3, 1)

@@ -14,11 +14,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Joint
 from liftlock.exact.enclosure import BITS, Enclosure, exp_of, log, log_of, nearest_float
-from liftlock.exact.integers import Floats, sum_of
-from liftlock.forms import AnyChannel, dense
+from liftlock.exact.integers import Floats, sum_fractions
+from liftlock.model import Context, Joint
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, to_dense
 from liftlock.notions.base import Order, OrderedBound, TableBound
 from liftlock.notions.lift import LiftTable, impossible_inputs
 from liftlock.notions.likelihood import Likelihoods, likelihoods
@@ -40,7 +40,7 @@ class MutualInformation(TableBound):
 
     Source: 000 Def 2; 001 Def 2.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> fair = Prior.uniform("ab")
     >>> float(MutualInformation.measure(Channel.identity("ab"), fair)) == float(np.log(2))
     True
@@ -48,13 +48,13 @@ class MutualInformation(TableBound):
 
     key = "mutual_information"
     title = "mutual information"
-    says = "mean log-lift, in nats"
+    summary = "mean log-lift, in nats"
     averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
-        return cls.found(shannon(table, bits))
+        return cls.make_measurement(shannon(table, bits))
 
 
 def shannon(table: LiftTable, bits: int = BITS) -> Enclosure:
@@ -105,14 +105,14 @@ class MaximalLeakage(TableBound):
 
     Source: 000 Def 4, eq. (2).
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> MaximalLeakage.measure(Channel.identity("abc"), Prior.uniform("abc")).ratio
     Fraction(3, 1)
     """
 
     key = "maximal_leakage"
     title = "maximal leakage"
-    says = "gain in guessing anything, in nats"
+    summary = "gain in guessing anything, in nats"
     averages = True
     audited = "always"
     of_sets = True
@@ -121,7 +121,7 @@ class MaximalLeakage(TableBound):
     @classmethod
     def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure it; of a prior it needs the support alone."""
-        given = supported(dense(channel), context)
+        given = supported_likelihoods(to_dense(channel), context)
         return Measurement.of_ratio(cls.key, guessing_gain(given), None, bits)
 
     @classmethod
@@ -130,20 +130,20 @@ class MaximalLeakage(TableBound):
         return Measurement.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
 
 
-def supported(channel: Channel, context: Context) -> Likelihoods:
+def supported_likelihoods(channel: Channel, context: Context) -> Likelihoods:
     """Return the likelihoods of the secrets that can occur."""
     if isinstance(context, Joint):
         return likelihoods(channel, context)
     dropped = impossible_inputs(channel, context)
     if not dropped:
         return likelihoods(channel)
-    return likelihoods(channel.restricted(x for x in channel.inputs.labels if x not in dropped))
+    return likelihoods(channel.restrict(x for x in channel.inputs.labels if x not in dropped))
 
 
 def guessing_gain(given: Likelihoods) -> Fraction:
     """Return sum over y of max over s of P(y | s)."""
     tops = given.column_extremes(1)
-    return sum_of(given.at(int(s), y) for y, s in enumerate(tops))
+    return sum_fractions(given.at(int(s), y) for y, s in enumerate(tops))
 
 
 # --- means of distances ---------------------------------------------------------------------------
@@ -156,21 +156,21 @@ class TotalVariation(TableBound):
 
     Source: 002 Prop 1, section 6 (half the mean l1-lift).
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> TotalVariation.measure(Channel.identity("ab"), Prior.uniform("ab")).value.lower
     Fraction(1, 2)
     """
 
     key = "total_variation"
     title = "total variation"
-    says = "mean l1-lift over 2"
+    summary = "mean l1-lift over 2"
     averages = True
     unit = ""
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
         """Measure it on a table of lifts, exactly."""
-        return cls.found(Enclosure.of(mean_distance(table, 1) / 2))
+        return cls.make_measurement(Enclosure.of(mean_distance(table, 1) / 2))
 
 
 class Chi2(TableBound):
@@ -180,21 +180,21 @@ class Chi2(TableBound):
 
     Source: 002 Prop 1, section 6 (the mean chi2-lift).
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> Chi2.measure(Channel.identity("abc"), Prior.uniform("abc")).value.lower
     Fraction(2, 1)
     """
 
     key = "chi2"
     title = "chi2-divergence"
-    says = "mean chi2-lift"
+    summary = "mean chi2-lift"
     averages = True
     unit = ""
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
         """Measure it on a table of lifts, exactly."""
-        return cls.found(Enclosure.of(mean_distance(table, 2)))
+        return cls.make_measurement(Enclosure.of(mean_distance(table, 2)))
 
 
 def mean_distance(table: LiftTable, exponent: int) -> Fraction:
@@ -208,8 +208,8 @@ def mean_distance(table: LiftTable, exponent: int) -> Fraction:
             off = abs(numerator * total - denominator * mass)
             gathered[denominator] = gathered.get(denominator, 0) + count * off**exponent
         sums = (Fraction(each, denominator**exponent) for denominator, each in gathered.items())
-        terms.append(sum_of(sums) / (table.count_total * total * mass ** (exponent - 1)))
-    return sum_of(terms)
+        terms.append(sum_fractions(sums) / (table.count_total * total * mass ** (exponent - 1)))
+    return sum_fractions(terms)
 
 
 # --- orders of information ------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Sibson(OrderedBound):
 
     Source: 002 Prop 1, section 6 (alpha/(alpha-1) times ln of the mean alpha-lift).
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> fair = Prior.uniform("ab")
     >>> float(Sibson.measure(Channel.identity("ab"), fair, 2)) == float(np.log(2))
     True
@@ -232,7 +232,7 @@ class Sibson(OrderedBound):
 
     key = "sibson"
     title = "Sibson information"
-    says = "Sibson information of order alpha, in nats"
+    summary = "Sibson information of order alpha, in nats"
     averages = True
 
     @classmethod
@@ -241,10 +241,10 @@ class Sibson(OrderedBound):
         if order is None:
             return Measurement.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
         if order == 1:
-            return cls.found(shannon(table, bits))
+            return cls.make_measurement(shannon(table, bits))
         ones = (Fraction(1),) * len(table.secrets)
         found = log_mean_norm(table, table.secret_masses, ones, order, bits)
-        return cls.found(scaled_log(found, order))
+        return cls.make_measurement(scaled_log(found, order))
 
 
 class Arimoto(OrderedBound):
@@ -259,7 +259,7 @@ class Arimoto(OrderedBound):
 
     Source: 002 Prop 1.
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> fair = Prior.uniform("ab")
     >>> Arimoto.measure(Channel.identity("ab"), fair, "inf").ratio
     Fraction(2, 1)
@@ -267,7 +267,7 @@ class Arimoto(OrderedBound):
 
     key = "arimoto"
     title = "Arimoto information"
-    says = "Arimoto information of order alpha, in nats"
+    summary = "Arimoto information of order alpha, in nats"
     averages = True
 
     @classmethod
@@ -276,18 +276,18 @@ class Arimoto(OrderedBound):
         masses = table.secret_masses
         if order is None:
             given = table.likelihoods
-            guess = sum_of(
+            guess = sum_fractions(
                 max(m * given.at(s, y) for s, m in enumerate(masses))
                 for y in range(len(table.outputs))
             )
             return Measurement.of_ratio(cls.key, guess / max(masses), None, bits)
         if order == 1:
-            return cls.found(shannon(table, bits))
+            return cls.make_measurement(shannon(table, bits))
         ones = (Fraction(1),) * len(masses)
         joint = log_mean_norm(table, ones, masses, order, bits)
         work = bits + 16 + math.ceil(abs(order / (order - 1))).bit_length()
         alone = log_norm(masses, ones, order, work)
-        return cls.found(scaled_log(joint + alone.scaled(-1), order))
+        return cls.make_measurement(scaled_log(joint + alone.scaled(-1), order))
 
 
 def log_mean_norm(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from liftlock.contexts import Context
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import fold
+from liftlock.exact.decimals import fold_text
 from liftlock.exact.enclosure import BITS
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.forms.extremes import ratio_corner
+from liftlock.model import Context
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
+from liftlock.model.structured.extremes import ratio_extreme
 from liftlock.notions.base import LiftLimits, MeasuredBound, Notion, safe_text
 from liftlock.notions.likelihood import likelihoods
 from liftlock.notions.measurement import Measurement, Witness
@@ -23,8 +23,8 @@ class LDP(MeasuredBound):
 
     Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> LDP("ln 3").certify(bit, Prior.uniform([0, 1])).holds
     True
@@ -34,7 +34,7 @@ class LDP(MeasuredBound):
 
     key = "ldp"
     title = "LDP"
-    says = "likelihoods of any two secrets within e^budget"
+    summary = "likelihoods of any two secrets within e^budget"
     audited = "always"
     context_free = True
     of_ratio = True
@@ -50,17 +50,17 @@ class LDP(MeasuredBound):
 
         Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2, eq. (4).
 
-        >>> from liftlock.channel import Channel
+        >>> from liftlock.model.channel import Channel
         >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
         >>> LDP.measure(bit).ratio
         Fraction(3, 1)
         """
         if isinstance(channel, SupportChannel):
-            corner = ratio_corner(channel, context)
+            corner = ratio_extreme(channel, context)
             report = channel.report_text(corner.places)
             place = Witness(corner.secret, report, corner.other)
             return Measurement.of_ratio("ldp", corner.value, place, bits)
-        given = likelihoods(dense(channel), context)
+        given = likelihoods(to_dense(channel), context)
         tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
         best: Fraction | None = Fraction(1)
         witness = None
@@ -81,7 +81,7 @@ class LDP(MeasuredBound):
                 break
         return Measurement.of_ratio("ldp", best, witness, bits)
 
-    def attained(self, channel: AnyChannel, context: Context) -> Notion | None:
+    def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion | None:
         """Return the smallest guarantee of this kind that a channel keeps; None if it has none."""
         leakage = self.measure(channel, context).value
         return None if leakage.is_infinite else LDP(safe_text(leakage))
@@ -103,7 +103,7 @@ class LDP(MeasuredBound):
     @property
     def promise(self) -> str:
         """What it promises, in words."""
-        most = fold(self.budget.exp().upper).replace("-fold", " times")
+        most = fold_text(self.budget.exp().upper).replace("-fold", " times")
         return (
             f"Every value that may be released as {{column}} is at most {most} as likely for "
             "people with one {secret} as for people with any other."

@@ -18,9 +18,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import (
+from liftlock.errors import NotDefined, UnprotectedInput
+from liftlock.exact import enclosure
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
+from liftlock.exact.integers import Floats, Integers
+from liftlock.model import (
     AnyUserPrior,
     Context,
     Intervals,
@@ -29,12 +31,10 @@ from liftlock.contexts import (
     Prior,
     PriorSet,
 )
-from liftlock.errors import NotDefined, UnprotectedInput
-from liftlock.exact import enclosure
-from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
-from liftlock.exact.integers import Floats, Integers
-from liftlock.forms import AnyChannel, SupportChannel, UserChannel, dense
-from liftlock.forms.extremes import Corner, lift_corners
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel, to_dense
+from liftlock.model.structured.extremes import ExtremePoint, lift_extremes
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.measurement import Measurement, Witness, screening_error
 
@@ -43,7 +43,7 @@ Impossible = Literal["refuse", "ignore"]
 
 
 @dataclass(frozen=True)
-class Extreme:
+class ExtremeLift:
     """A lift (None: infinite) and where it is attained."""
 
     lift: Fraction | None
@@ -59,7 +59,7 @@ class LiftTable:
 
     Source: 002 eq. (1), eq. (2).
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> table = lift_table(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
     >>> table.lift("a", "a"), table.lift("b", "a")
     (Fraction(4, 1), Fraction(0, 1))
@@ -170,15 +170,15 @@ class LiftTable:
         y = self.outputs.index(output)
         return self.lift_at(int(self.bottom_secrets[y]), y)
 
-    def largest(self) -> Extreme:
+    def largest(self) -> ExtremeLift:
         """Return the largest lift of all, with its witness."""
         return self._extreme(self.top_secrets, 1)
 
-    def smallest(self) -> Extreme:
+    def smallest(self) -> ExtremeLift:
         """Return the smallest lift of all, with its witness."""
         return self._extreme(self.bottom_secrets, -1)
 
-    def _extreme(self, rows: npt.NDArray[np.intp], sign: int) -> Extreme:
+    def _extreme(self, rows: npt.NDArray[np.intp], sign: int) -> ExtremeLift:
         columns = np.arange(len(rows))
         values = sign * self.floats()[rows, columns]
         top = float(values.max())
@@ -187,24 +187,24 @@ class LiftTable:
         best = max(candidates, key=lambda y: (sign * self.lift_at(int(rows[y]), int(y)), -y))
         s = int(rows[best])
         witness = Witness(secret=self.secrets.labels[s], output=self.outputs.labels[int(best)])
-        return Extreme(self.lift_at(s, int(best)), witness)
+        return ExtremeLift(self.lift_at(s, int(best)), witness)
 
 
 def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
     """Compute all lifts of a channel under a prior or a joint."""
-    channel = dense(channel)
+    channel = to_dense(channel)
     given = likelihoods(channel, context)
     if not isinstance(context, Prior | Joint):
         raise NotDefined(
             "the lift table", context.describe(), "give one prior or one joint, or ask for lip"
         )
     prior = context.prior.reordered(channel.inputs)
-    secret = context.secret_prior.restricted(given.secrets.labels)
+    secret = context.secret_prior.restrict(given.secrets.labels)
     masses = channel.output_counts(prior)
     rows = np.array([s for s, count in enumerate(secret.counts) if count], dtype=np.intp)
     columns = np.array([y for y, mass in enumerate(masses) if mass], dtype=np.intp)
     return LiftTable(
-        given.kept(rows, columns),
+        given.select(rows, columns),
         tuple(secret.counts[int(s)] for s in rows),
         secret.total,
         tuple(masses[int(y)] for y in columns),
@@ -219,8 +219,8 @@ def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
 class LiftRange:
     """The largest and the smallest lift, each with its witness."""
 
-    largest: Extreme
-    smallest: Extreme
+    largest: ExtremeLift
+    smallest: ExtremeLift
 
     def eps_upper(self, bits: int = BITS) -> Measurement:
         """Return ln(largest lift)."""
@@ -244,7 +244,7 @@ class LiftRange:
         return {"lip": self.lip(), "eps_lower": self.eps_lower(), "eps_upper": self.eps_upper()}
 
 
-def extremes(channel: AnyChannel, context: Context) -> LiftRange:
+def extreme_lifts(channel: AnyChannel, context: Context) -> LiftRange:
     """Return the exact extreme lifts in any context (for a set of priors: over the whole set).
 
     For a form whose reports do not support every set of symbols they are bounds on the safe side.
@@ -252,26 +252,26 @@ def extremes(channel: AnyChannel, context: Context) -> LiftRange:
     if isinstance(context, PerUserPriors):
         from liftlock.notions.user_lifts import UserLifts, user_lifts
 
-        return reduce(UserLifts.joined, user_lifts(channel, context)).range
+        return reduce(UserLifts.merge, user_lifts(channel, context)).range
     if isinstance(channel, UserChannel) and isinstance(context, AnyUserPrior):
-        return law_range(channel.largest, channel.smallest)
+        return exact_lift_range(channel.largest, channel.smallest)
     if isinstance(channel, SupportChannel):
-        found = lift_corners(channel, context)
+        found = lift_extremes(channel, context)
         return LiftRange(_extreme(channel, found.largest), _extreme(channel, found.smallest))
     if isinstance(context, PriorSet):
-        return lift_range(dense(channel), context)
+        return lift_range(to_dense(channel), context)
     table = lift_table(channel, context)
     return LiftRange(table.largest(), table.smallest())
 
 
-def law_range(largest: Fraction, smallest: Fraction) -> LiftRange:
-    """Return the limits of a law of users, which nobody need attain: there is no witness."""
-    return LiftRange(Extreme(largest, Witness()), Extreme(smallest, Witness()))
+def exact_lift_range(largest: Fraction, smallest: Fraction) -> LiftRange:
+    """Return the limits of a per-user distribution, which nobody need attain: no witness."""
+    return LiftRange(ExtremeLift(largest, Witness()), ExtremeLift(smallest, Witness()))
 
 
-def _extreme(channel: SupportChannel, corner: Corner) -> Extreme:
+def _extreme(channel: SupportChannel, corner: ExtremePoint) -> ExtremeLift:
     report = channel.report_text(corner.places)
-    return Extreme(corner.value, Witness(corner.secret, report, prior=corner.prior))
+    return ExtremeLift(corner.value, Witness(corner.secret, report, prior=corner.prior))
 
 
 def lift_range(channel: Channel, priors: PriorSet) -> LiftRange:
@@ -284,8 +284,8 @@ def lift_range(channel: Channel, priors: PriorSet) -> LiftRange:
 
     Source: 000 Def 6.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Intervals
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Intervals
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> everything = lift_range(bit, Intervals.all_priors([0, 1]))
     >>> everything.largest.lift, everything.smallest.lift
@@ -326,7 +326,7 @@ def column_range(
         Witness(labels[x], label(y), prior=priors.extreme(column, least=least))
         for (_, x, y, column), least in ((top, True), (bottom, False))
     )
-    return LiftRange(Extreme(top[0], up), Extreme(bottom[0], down_to))
+    return LiftRange(ExtremeLift(top[0], up), ExtremeLift(bottom[0], down_to))
 
 
 def worst_case(channel: Channel) -> LiftRange:
@@ -352,7 +352,7 @@ def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...
         # The channels of users refuse what is impossible; a table for all of them does not.
         if isinstance(channel, UserChannel):
             return ()
-        rows = context.ordered(channel.inputs).blocks()
+        rows = context.reordered(channel.inputs).blocks()
         counts = tuple(np.logical_and.reduce([(part > 0).all(axis=0) for _, part in rows]).tolist())
     else:
         raise NotDefined("a lift", context.describe(), "give a prior, a joint or a set of priors")

@@ -10,17 +10,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Joint
 from liftlock.exact.integers import (
     EXACT_FLOAT_BITS,
     Floats,
     WideMatrix,
     as_integers,
+    as_wide_matrix,
     multiply,
-    wide,
 )
+from liftlock.model import Context, Joint
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Channel
 from liftlock.notions.measurement import screening_error
 
 Indices: TypeAlias = npt.NDArray[np.intp]
@@ -58,7 +58,7 @@ class Likelihoods:
         """Return the numerators of one secret."""
         return self.numerators.row(s)
 
-    def kept(self, rows: Indices, columns: Indices) -> Likelihoods:
+    def select(self, rows: Indices, columns: Indices) -> Likelihoods:
         """Keep some secrets and some outputs."""
         if len(rows) == len(self.secrets) and len(columns) == len(self.outputs):
             return self
@@ -108,7 +108,7 @@ def likelihoods(channel: Channel, context: Context | None = None) -> Likelihoods
     return Likelihoods(
         channel.inputs,
         channel.outputs,
-        wide(channel.weights),
+        as_wide_matrix(channel.weights),
         channel.totals,
         channel.floats(),
         screening_error(1),

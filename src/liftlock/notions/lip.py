@@ -11,16 +11,16 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from liftlock.contexts import AnyUserPrior, Context
 from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import down_to, fold, moves
+from liftlock.exact.decimals import fold_text, moves_text, share_text
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.forms import AnyChannel, UserChannel
-from liftlock.forms.user_channel import budget_text
+from liftlock.model import AnyUserPrior, Context
+from liftlock.model.structured import AnyChannel, UserChannel
+from liftlock.model.structured.user_channel import budget_text
 from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, safe_text
 from liftlock.notions.certificate import Claim
-from liftlock.notions.lift import LiftRange, extremes, law_range
+from liftlock.notions.lift import LiftRange, exact_lift_range, extreme_lifts
 from liftlock.notions.measurement import Measurement
 
 
@@ -59,17 +59,17 @@ class LiftNotion(Notion):
         start = "Whoever sees the released {column} of a person may "
         up, down = limits.most, limits.least
         if limits.upper is not None and limits.lower is not None:
-            return f"{start}raise the probability of any {{secret}} {moves(up, down)}."
+            return f"{start}raise the probability of any {{secret}} {moves_text(up, down)}."
         if limits.upper is not None:
             return (
-                f"{start}raise the probability of any {{secret}} at most {fold(up)}. How far it "
-                "may fall is not limited: a value may be ruled out."
+                f"{start}raise the probability of any {{secret}} at most {fold_text(up)}. How far "
+                "it may fall is not limited: a value may be ruled out."
             )
         assert down is not None
         return (
-            f"{start}lower the probability of any {{secret}} at most to {down_to(down)} of what it "
-            "was. How far it may rise is not limited directly, only through what the falls of all "
-            "the others leave."
+            f"{start}lower the probability of any {{secret}} at most to {share_text(down)} of what "
+            "it was. How far it may rise is not limited directly, only through what the falls of "
+            "all the others leave."
         )
 
 
@@ -81,11 +81,11 @@ class _BothSides(LiftNotion):
         lower, upper = self.lift_limits()
         assert lower is not None
         assert upper is not None
-        found = extremes(channel, context)
+        found = extreme_lifts(channel, context)
         claims = lift_claims(found, lower, upper)
         if isinstance(channel, UserChannel) and channel.limits != ((lower, upper),):
-            for own, law in zip(channel.limits, channel.laws, strict=True):
-                limits = law_range(law.largest, law.smallest)
+            for own, distribution in zip(channel.limits, channel.distributions, strict=True):
+                limits = exact_lift_range(distribution.largest, distribution.smallest)
                 claims += lift_claims(limits, *own, whose=f" of users with {budget_text(own)}")
         if isinstance(context, AnyUserPrior):
             claims = [replace(claim, witness=None) for claim in claims]
@@ -102,8 +102,8 @@ class LIP(_BothSides):
 
     Source: 000 Def 5 with delta 0, eq. (5)-(7), Cor 1; 001 Def 3; 002 Def 1, eq. (3).
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> print(LIP("0.7").certify(bit, Prior.uniform([0, 1])))
     CERTIFIED: lip(epsilon=0.7) for a prior on 2 symbols
@@ -118,7 +118,7 @@ class LIP(_BothSides):
     key = "lip"
     title = "LIP"
     parameters = ("epsilon",)
-    says = "every lift within a factor e^epsilon of 1"
+    summary = "every lift within a factor e^epsilon of 1"
     audited = "always"
 
     def __init__(self, epsilon: object) -> None:
@@ -132,15 +132,15 @@ class LIP(_BothSides):
 
         Source: 000 eq. (8), Def 6; 001 Def 3; 002 Def 1.
 
-        >>> from liftlock.channel import Channel
-        >>> from liftlock.contexts import Prior
+        >>> from liftlock.model.channel import Channel
+        >>> from liftlock.model import Prior
         >>> measurement = LIP.measure(Channel.identity("ab"), Prior.uniform("ab"))
         >>> measurement.value.is_infinite, str(measurement.witness)
         (True, 'secret "b", output "a"')
         """
-        return extremes(channel, context).lip(bits)
+        return extreme_lifts(channel, context).lip(bits)
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
         return f"lip={safe_text(self.measure(channel, context).value)}"
 
@@ -155,13 +155,13 @@ class ALIP(_BothSides):
 
     Source: 002 Def 3, eq. (5).
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> fair = Prior.uniform([0, 1])
     >>> ALIP(lower="0.7", upper="0.41").certify(bit, fair).holds
     True
-    >>> ALIP(lower="0.7", upper="0.4").smallest(bit, fair)
+    >>> ALIP(lower="0.7", upper="0.4").smallest_text(bit, fair)
     'lower=0.6931471806, upper=0.4054651082'
     """
 
@@ -171,7 +171,7 @@ class ALIP(_BothSides):
     key = "alip"
     title = "ALIP"
     parameters = ("lower", "upper")
-    says = "every lift between e^-lower and e^upper"
+    summary = "every lift between e^-lower and e^upper"
 
     def __init__(self, *, lower: object, upper: object) -> None:
         object.__setattr__(self, "lower", Budget.of(lower, name="lower budget"))
@@ -180,9 +180,9 @@ class ALIP(_BothSides):
     def __str__(self) -> str:
         return f"alip(lower={self.lower}, upper={self.upper})"
 
-    def smallest(self, channel: AnyChannel, context: Context) -> str:
+    def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budgets that the channel satisfies."""
-        found = extremes(channel, context)
+        found = extreme_lifts(channel, context)
         lower, upper = found.eps_lower().value, found.eps_upper().value
         return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
 
@@ -207,7 +207,7 @@ class _OneSide(LiftNotion, MeasuredBound):
 
         Source: 002 Def 3.
         """
-        found = extremes(channel, context)
+        found = extreme_lifts(channel, context)
         return found.eps_upper(bits) if cls.rises else found.eps_lower(bits)
 
     def lift_limits(self) -> LiftLimits:
@@ -223,7 +223,7 @@ class MaxLift(_OneSide):
 
     key = "eps_upper"
     title = "eps_upper (max-lift)"
-    says = "no lift above e^budget"
+    summary = "no lift above e^budget"
     rises = True
 
 
@@ -235,7 +235,7 @@ class MinLift(_OneSide):
 
     key = "eps_lower"
     title = "eps_lower (min-lift)"
-    says = "no lift below e^-budget"
+    summary = "no lift below e^-budget"
     rises = False
 
 

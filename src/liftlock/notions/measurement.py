@@ -11,11 +11,11 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Label, label_to_json
-from liftlock.contexts import Prior
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.fingerprint import fraction_text
+from liftlock.model import Prior
+from liftlock.model.alphabet import Label, label_to_json
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Witness:
     def __str__(self) -> str:
         parts = []
         if self.secret is not None:
-            parts.append(f"secret {quoted(self.secret)}")
+            parts.append(f"secret {quote_label(self.secret)}")
         if self.other is not None:
-            parts.append(f"against {quoted(self.other)}")
+            parts.append(f"against {quote_label(self.other)}")
         if self.secrets is not None:
             parts.append(f"secrets {_several(self.secrets)}")
         if self.output is not None:
-            parts.append(f"output {quoted(self.output)}")
+            parts.append(f"output {quote_label(self.output)}")
         if self.outputs is not None:
             parts.append(f"outputs {_several(self.outputs)}" if self.outputs else "no outputs")
         if self.prior is not None:
@@ -159,13 +159,13 @@ def _lower(value: Fraction | Enclosure) -> Fraction:
     return value.lower if isinstance(value, Enclosure) else value
 
 
-def quoted(label: Label | None) -> str:
+def quote_label(label: Label | None) -> str:
     """Write a label for people: text in quotes."""
     return f'"{label}"' if isinstance(label, str) else str(label)
 
 
 def _several(labels: tuple[Label, ...]) -> str:
-    shown = ", ".join(quoted(label) for label in labels[:4])
+    shown = ", ".join(quote_label(label) for label in labels[:4])
     return shown if len(labels) <= 4 else f"{shown} and {len(labels) - 4} more"
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
-from liftlock.exact.integers import Floats, sum_of
+from liftlock.exact.integers import Floats, sum_fractions
 from liftlock.notions.base import Order, OrderedBound, OutputLimit, TableBound
 from liftlock.notions.lift import LiftTable
 from liftlock.notions.measurement import Measurement, Witness, exact_maximum, screening_error
@@ -87,11 +87,13 @@ class _MeanDistance(TableBound):
 
         def exactly(lifts: list[Fraction]) -> Enclosure:
             return Enclosure.of(
-                sum_of(m * cls.distance(v) for m, v in zip(masses, lifts, strict=True))
+                sum_fractions(m * cls.distance(v) for m, v in zip(masses, lifts, strict=True))
             )
 
         masses = table.secret_masses
-        return cls.found(*worst_output(table, cls.distance, exactly, inverse=cls.inverse))
+        return cls.make_measurement(
+            *worst_output(table, cls.distance, exactly, inverse=cls.inverse)
+        )
 
     def output_limit(self) -> OutputLimit:
         """Return the mean of lifts that is limited at every output."""
@@ -103,15 +105,15 @@ class L1Lift(_MeanDistance):
 
     Source: 002 Def 5, eq. (31).
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> L1Lift.measure(Channel.identity("ab"), Prior.uniform("ab")).value.lower
     Fraction(1, 1)
     """
 
     key = "l1_lift"
     title = "l1-lift"
-    says = "mean |lift - 1| at every output"
+    summary = "mean |lift - 1| at every output"
     exponent = 1
 
 
@@ -124,7 +126,7 @@ class L1LiftInverse(_MeanDistance):
     key = "l1_lift_inverse"
     title = "l1-lift-inverse"
     page = "l1_lift"
-    says = "mean |1/lift - 1| at every output"
+    summary = "mean |1/lift - 1| at every output"
     exponent = 1
     inverse = True
 
@@ -134,15 +136,15 @@ class Chi2Lift(_MeanDistance):
 
     Source: 002 Def 5, eq. (32).
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> Chi2Lift.measure(Channel.identity("abc"), Prior.uniform("abc")).value.lower
     Fraction(2, 1)
     """
 
     key = "chi2_lift"
     title = "chi2-lift"
-    says = "mean (lift - 1)^2 at every output"
+    summary = "mean (lift - 1)^2 at every output"
     exponent = 2
 
 
@@ -155,7 +157,7 @@ class Chi2LiftInverse(_MeanDistance):
     key = "chi2_lift_inverse"
     title = "chi2-lift-inverse"
     page = "chi2_lift"
-    says = "mean (1/lift - 1)^2 at every output"
+    summary = "mean (1/lift - 1)^2 at every output"
     exponent = 2
     inverse = True
 
@@ -178,13 +180,13 @@ class _Norm(OrderedBound):
         """Measure it on a table of lifts."""
         end = table.smallest() if cls.inverse else table.largest()
         if cls.inverse and not end.lift:
-            return cls.found(Enclosure.infinity(), end.witness)
+            return cls.make_measurement(Enclosure.infinity(), end.witness)
         assert end.lift is not None
         scale = 1 / end.lift if cls.inverse else end.lift
         if order is None:
-            return cls.found(Enclosure.of(scale), end.witness)
+            return cls.make_measurement(Enclosure.of(scale), end.witness)
         if order == 1 and not cls.inverse:  # the mean lift, which is 1 at every output
-            return cls.found(Enclosure.of(1), Witness(output=table.outputs.labels[0]))
+            return cls.make_measurement(Enclosure.of(1), Witness(output=table.outputs.labels[0]))
         exponent, sign = nearest_float(order), -1.0 if cls.inverse else 1.0
         # The worst sum is at least the smallest P(s), and has to be known relative to that.
         digits = bits + math.ceil(1 / min(table.secret_masses)).bit_length() + 16
@@ -200,7 +202,7 @@ class _Norm(OrderedBound):
             return power_sum(values, table.secret_masses, order, digits)
 
         value, witness = worst_output(table, estimate, exactly, amplify=1 + exponent)
-        return cls.found(power(value, 1 / order, bits).scaled(scale), witness)
+        return cls.make_measurement(power(value, 1 / order, bits).scaled(scale), witness)
 
     def output_limit(self) -> OutputLimit:
         """Return the norm of lifts that is limited at every output."""
@@ -216,15 +218,15 @@ class AlphaLift(_Norm):
 
     Source: 002 Def 5, eq. (33), eq. (37).
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> float(AlphaLift.measure(Channel.identity("ab"), Prior.uniform("ab"), 2).value) == 2**0.5
     True
     """
 
     key = "alpha_lift"
     title = "alpha-lift"
-    says = "alpha-norm of the lift"
+    summary = "alpha-norm of the lift"
 
 
 class AlphaLiftInverse(_Norm):
@@ -240,5 +242,5 @@ class AlphaLiftInverse(_Norm):
     key = "alpha_lift_inverse"
     title = "alpha-lift-inverse"
     page = "alpha_lift"
-    says = "alpha-norm of the inverse lift"
+    summary = "alpha-norm of the inverse lift"
     inverse = True

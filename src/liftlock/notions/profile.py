@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label, label_to_json
-from liftlock.contexts import Context, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.fingerprint import fraction_text
 from liftlock.exact.integers import Floats, Integers
-from liftlock.forms import AnyChannel, dense
+from liftlock.model import Context, ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label, label_to_json
+from liftlock.model.structured import AnyChannel, to_dense
 from liftlock.notions.base import MeasuredBound
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
@@ -34,7 +34,7 @@ from liftlock.notions.measurement import Measurement, Witness, number_to_json, s
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class OutputDistribution:
     """One distribution of the outputs: numerators over a total, and the nearest floats."""
 
     numerators: Integers
@@ -51,10 +51,12 @@ class Law:
         return Fraction(int(self.numerators[y]), self.total)
 
 
-def widest(one: Law, other: Law) -> tuple[Fraction | None, int | None]:
-    """Return the largest ratio of two laws, either way (None: infinite), and the output it is at.
+def largest_ratio(
+    one: OutputDistribution, other: OutputDistribution
+) -> tuple[Fraction | None, int | None]:
+    """Return the largest ratio of two distributions, either way (None: infinite), and where it is.
 
-    Laws that are equal have ratio 1, at no output.
+    Distributions that are equal have ratio 1, at no output.
     """
     worst, place = Fraction(1), None
     for y in _candidates(one.floats, other.floats):
@@ -79,7 +81,7 @@ def _candidates(left: Floats, right: Floats) -> list[int]:
 
 
 @dataclass(frozen=True)
-class OutputLaws:
+class OutputDistributions:
     """What each profile releases: P(y | profile i) = numerators[i, y] / denominators[i].
 
     `rows` are the rows of the channel by profile and value (numerators of `row_total`).
@@ -93,19 +95,19 @@ class OutputLaws:
     row_total: int
 
     @classmethod
-    def of(cls, channel: AnyChannel, graph: ProfileGraph) -> OutputLaws:
+    def of(cls, channel: AnyChannel, graph: ProfileGraph) -> OutputDistributions:
         """Compute them exactly.
 
-        >>> from liftlock.channel import Channel
+        >>> from liftlock.model.channel import Channel
         >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-        >>> OutputLaws.of(Channel.identity([0, 1]), graph).at(0, 1)
+        >>> OutputDistributions.of(Channel.identity([0, 1]), graph).at(0, 1)
         Fraction(1, 5)
         """
-        table = dense(channel)
+        table = to_dense(channel)
         pairs = graph.uses_profile(table.inputs)
         size, width, outputs = len(graph), len(graph.inputs), len(table.outputs)
         wanted = graph.pairs if pairs else graph.inputs
-        order = wanted.order_of(table.inputs, whose="the graph", other_name="the channel")
+        order = wanted.positions_in(table.inputs, whose="the graph", other_name="the channel")
         factors = np.array(table.row_factors, dtype=object)[:, None]
         scaled = (table.weights.astype(object) * factors)[order]
         rows = scaled.reshape(size if pairs else 1, width, outputs)
@@ -114,31 +116,33 @@ class OutputLaws:
     @classmethod
     def of_rows(
         cls, graph: ProfileGraph, outputs: Alphabet, rows: Integers, total: int
-    ) -> OutputLaws:
-        """Mix the rows of values, by profile or alike for all, by the laws of the profiles."""
+    ) -> OutputDistributions:
+        """Mix the rows of values, by profile or alike, by the distributions of the profiles."""
         counts = np.empty((len(graph), len(graph.inputs), 1), dtype=object)
         counts[:, :, 0] = graph.counts
         denominators = tuple(sums * total for sums in graph.totals)
         return cls(graph, outputs, (counts * rows).sum(axis=1), denominators, rows, total)
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
+    def distributions(self) -> tuple[OutputDistribution, ...]:
         """What each profile releases."""
         pairs = zip(self.numerators, self.denominators, strict=True)
-        return tuple(Law(numerators, total) for numerators, total in pairs)
+        return tuple(OutputDistribution(numerators, total) for numerators, total in pairs)
 
     def at(self, i: int, y: int) -> Fraction:
         """Return P(y | profile i) by positions."""
-        return self.laws[i].at(y)
+        return self.distributions[i].at(y)
 
-    def row(self, i: int, x: int) -> Law:
+    def row(self, i: int, x: int) -> OutputDistribution:
         """Return the row of value x under profile i, by positions."""
-        return Law(self.rows[i if len(self.rows) > 1 else 0, x], self.row_total)
+        return OutputDistribution(self.rows[i if len(self.rows) > 1 else 0, x], self.row_total)
 
     @cached_property
     def floats(self) -> Floats:
         """The nearest floats, for display."""
-        return np.array([law.floats for law in self.laws]).reshape(self.numerators.shape)
+        return np.array([distribution.floats for distribution in self.distributions]).reshape(
+            self.numerators.shape
+        )
 
 
 @dataclass(frozen=True)
@@ -177,27 +181,29 @@ class EdgeLoss:
         }
 
 
-def edge_losses(laws: OutputLaws) -> tuple[EdgeLoss, ...]:
+def edge_losses(distributions: OutputDistributions) -> tuple[EdgeLoss, ...]:
     """Return the exact loss of every edge, in the order of the graph.
 
     Source: 004 eq. (2).
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-    >>> edge_losses(OutputLaws.of(Channel.identity([0, 1]), graph))[0].ratio
+    >>> edge_losses(OutputDistributions.of(Channel.identity([0, 1]), graph))[0].ratio
     Fraction(8, 1)
     """
-    return tuple(_edge_loss(laws, first, second) for first, second in laws.graph.edges)
+    return tuple(
+        _edge_loss(distributions, first, second) for first, second in distributions.graph.edges
+    )
 
 
-def _edge_loss(laws: OutputLaws, first: int, second: int) -> EdgeLoss:
-    names = laws.graph.profiles.labels
-    one, other = laws.laws[first], laws.laws[second]
-    ratio, y = widest(one, other)
+def _edge_loss(distributions: OutputDistributions, first: int, second: int) -> EdgeLoss:
+    names = distributions.graph.profiles.labels
+    one, other = distributions.distributions[first], distributions.distributions[second]
+    ratio, y = largest_ratio(one, other)
     if y is None:
         return EdgeLoss(names[first], names[second], None, ratio)
     more, less = (first, second) if one.at(y) > other.at(y) else (second, first)
-    return EdgeLoss(names[more], names[less], laws.outputs.labels[y], ratio)
+    return EdgeLoss(names[more], names[less], distributions.outputs.labels[y], ratio)
 
 
 def worst_edge(losses: tuple[EdgeLoss, ...]) -> EdgeLoss | None:
@@ -225,37 +231,37 @@ def _graph(context: Context) -> ProfileGraph:
     return context
 
 
-def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
+def outside_losses(distributions: OutputDistributions) -> dict[tuple[int, int], Fraction | None]:
     """Return by how much values that a profile calls impossible would give it away.
 
     For each (profile, value) of probability 0 whose profile has an edge: the largest ratio, either
-    way (None: infinite), between the value's row and what a neighbour releases, by its own law or
-    by a value that is impossible there. Where all of these keep a budget, so does every mixture of
-    what the two profiles call possible and impossible.
+    way (None: infinite), between the value's row and what a neighbour releases, by its own
+    distribution or by a value that is impossible there. Where all of these keep a budget, so does
+    every mixture of what the two profiles call possible and impossible.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0", "1"])
-    >>> outside_losses(OutputLaws.of(Channel.identity([0, 1]), graph))
+    >>> outside_losses(OutputDistributions.of(Channel.identity([0, 1]), graph))
     {(0, 1): None, (1, 0): None}
     """
     # Many values, and many profiles, share their rows: each is looked at once.
     kinds: dict[tuple[int, ...], int] = {}
-    rows: list[Law] = []
+    rows: list[OutputDistribution] = []
     never: dict[int, dict[int, list[int]]] = {}
-    for i, x in laws.graph.impossible():
-        row = laws.row(i, x)
+    for i, x in distributions.graph.impossible():
+        row = distributions.row(i, x)
         kind = kinds.setdefault(tuple(row.numerators.tolist()), len(rows))
         if kind == len(rows):
             rows.append(row)
         never.setdefault(i, {}).setdefault(kind, []).append(x)
 
     @cache
-    def from_law(kind: int, profile: int) -> Fraction | None:
-        return widest(rows[kind], laws.laws[profile])[0]
+    def ratio_to_profile(kind: int, profile: int) -> Fraction | None:
+        return largest_ratio(rows[kind], distributions.distributions[profile])[0]
 
     @cache
     def from_row(kind: int, other: int) -> Fraction | None:
-        return widest(rows[kind], rows[other])[0]
+        return largest_ratio(rows[kind], rows[other])[0]
 
     found: dict[tuple[int, int], Fraction | None] = {}
 
@@ -264,10 +270,10 @@ def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
             worst = found.get((i, x), Fraction(1))
             found[i, x] = None if ratio is None or worst is None else max(worst, ratio)
 
-    for first, second in laws.graph.edges:
+    for first, second in distributions.graph.edges:
         for one, other in ((first, second), (second, first)):
             for kind, values in never.get(one, {}).items():
-                met(one, values, from_law(kind, other))
+                met(one, values, ratio_to_profile(kind, other))
         for kind, values in never.get(first, {}).items():
             for their, others in never.get(second, {}).items():
                 ratio = from_row(kind, their)
@@ -285,7 +291,7 @@ class ProfilePrivacy(MeasuredBound):
 
     Source: 004 Def 2.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
     >>> ProfilePrivacy("ln 8").certify(Channel.identity([0, 1]), graph).holds
     True
@@ -295,7 +301,7 @@ class ProfilePrivacy(MeasuredBound):
 
     key = "profile"
     title = "profile-based privacy"
-    says = "outputs of joined profiles within e^budget"
+    summary = "outputs of joined profiles within e^budget"
 
     @classmethod
     def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
@@ -303,12 +309,12 @@ class ProfilePrivacy(MeasuredBound):
 
         Source: 004 Def 2.
 
-        >>> from liftlock.channel import Channel
+        >>> from liftlock.model.channel import Channel
         >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
         >>> ProfilePrivacy.measure(Channel.identity([0, 1]), graph).ratio
         Fraction(8, 1)
         """
-        return edge_measurement(edge_losses(OutputLaws.of(channel, _graph(context))), bits)
+        return edge_measurement(edge_losses(OutputDistributions.of(channel, _graph(context))), bits)
 
     @property
     def profile_budget(self) -> Budget:
@@ -326,11 +332,11 @@ class ProfilePrivacy(MeasuredBound):
                 "a graph without edges, which promises nothing",
                 "join the profiles that must not be told apart",
             )
-        laws = OutputLaws.of(channel, graph)
-        measurement = edge_measurement(edge_losses(laws))
+        distributions = OutputDistributions.of(channel, graph)
+        measurement = edge_measurement(edge_losses(distributions))
         unprotected = tuple(
             (graph.profiles.labels[i], graph.inputs.labels[x])
-            for (i, x), lost in outside_losses(laws).items()
+            for (i, x), lost in outside_losses(distributions).items()
             if not self.budget.allows(lost)
         )
         holds = self.budget.allows(measurement.ratio)

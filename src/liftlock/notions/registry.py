@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liftlock._runtime.registry import Registry, View
 from liftlock.errors import InputError
 from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.base import Kind, Notion
+from liftlock.notions.base import Notion, NotionKind
 from liftlock.notions.breach import NoBreach
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.identifiability import Identifiability
@@ -33,7 +34,6 @@ from liftlock.notions.per_output import (
     L1LiftInverse,
 )
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.registry import Registry, View
 
 
 def _names(notion: type[Notion]) -> list[str]:
@@ -44,7 +44,7 @@ def _names(notion: type[Notion]) -> list[str]:
 def _fault(notion: object) -> str:
     if not (isinstance(notion, type) and issubclass(notion, Notion)):
         return "give a class made from liftlock.notions.Notion, such as a TableBound"
-    missing = [name for name in ("key", "title", "says") if not hasattr(notion, name)]
+    missing = [name for name in ("key", "title", "summary") if not hasattr(notion, name)]
     missing += sorted(getattr(notion, "__abstractmethods__", ()))
     return f"it lacks {', '.join(missing)}" if missing else ""
 
@@ -81,7 +81,7 @@ NOTIONS: Registry[type[Notion]] = Registry(
     fault=_fault,
 )
 """Every notion, in the order in which they are listed; a new one is one file and one line here."""
-REGISTRY: Mapping[str, Kind] = View(
+REGISTRY: Mapping[str, NotionKind] = View(
     NOTIONS, lambda notion: [(kind.key, kind) for kind in notion.kinds()]
 )
 """Every kind of guarantee, by name; some notions have several."""
@@ -99,7 +99,7 @@ TITLES: Mapping[str, str] = View(
     ],
 )
 """What each guarantee and each measure is called when people read it."""
-AUDITED: Mapping[str, tuple[Kind, str]] = View(
+AUDITED: Mapping[str, tuple[NotionKind, str]] = View(
     NOTIONS,
     lambda notion: [
         (kind.quantity, (kind, notion.audited)) for kind in notion.kinds() if notion.audited
@@ -180,7 +180,7 @@ def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -
     return entry.make(*parts)
 
 
-def _entry(name: str) -> Kind:
+def _entry(name: str) -> NotionKind:
     try:
         return REGISTRY[name]
     except KeyError:

@@ -1,7 +1,7 @@
 """From a guarantee in one notion, the best provable guarantee in every other.
 
-`implied` applies the rules of `liftlock.notions.rules` until nothing improves. Directions that do
-not exist are listed with the reason.
+`implications` applies the rules of `liftlock.notions.rules` until nothing improves. Directions
+that do not exist are listed with the reason.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from liftlock.contexts import Context, Joint, Prior
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.safe_side import log_enclosed, ratio_above, rounded_up, upper_end
+from liftlock.exact.rounding import enclose_log, ratio_above, round_up, upper_end
+from liftlock.model import Context, Joint, Prior
 from liftlock.notions.base import (
     DeltaLimit,
     Notion,
@@ -71,7 +71,7 @@ class Implication:
         }
 
 
-def implied(
+def implications(
     guarantee: Notion, context: Context | None = None, *, alpha: object = None
 ) -> list[Implication]:
     """Return what a guarantee implies in every other notion, best bound first proved.
@@ -82,10 +82,12 @@ def implied(
     Source: 000 Thm 1, Prop 1, Thm 3, Cor 3; 002 Prop 1, 3-6 (in their corrected forms).
 
     >>> from liftlock.notions.lip import LIP
-    >>> table = {row.target: row for row in implied(LIP("1"), Prior.from_counts({"a": 1, "b": 9}))}
+    >>> table = {
+    ...     row.target: row for row in implications(LIP("1"), Prior.from_counts({"a": 1, "b": 9}))
+    ... }
     >>> print(f"{float(table['ldp'].bound):.5f}")
     1.21186
-    >>> table = {row.target: row for row in implied(LIP("1"))}
+    >>> table = {row.target: row for row in implications(LIP("1"))}
     >>> float(table["ldp"].bound)
     2.0
     """
@@ -116,11 +118,11 @@ def implied(
         table.bounds.pop("ldp", None)
         if "ldp" in given:
             table.bounds["ldp"], table.how["ldp"] = given["ldp"], _GIVEN
-    targets = (key for key, each in leakages().items() if order is not None or not _ordered(each))
+    targets = (key for key, each in leakages().items() if order is not None or not _has_order(each))
     return [table.line(target, given) for target in ("lip", *targets)]
 
 
-def _ordered(notion: type[Notion]) -> bool:
+def _has_order(notion: type[Notion]) -> bool:
     return issubclass(notion, OrderedBound)
 
 
@@ -138,7 +140,7 @@ def _secret_prior(context: Context) -> Prior:
     if isinstance(context, Prior):
         return context
     if isinstance(context, Joint):
-        return context.secret_prior.restricted()  # a secret that never occurs has no likelihood
+        return context.secret_prior.restrict()  # a secret that never occurs has no likelihood
     raise NotDefined("the table of relations", context.describe(), "give a prior or a joint")
 
 
@@ -183,7 +185,7 @@ class _Table:
         known = {bounds[name]: side.nats() for name, side in budgets.items()}
         # The keys are rounded as the rules round their results.
         (up, upper), *_, (down, lower) = known.items() if len(known) > 1 else 2 * [*known.items()]
-        known[rounded_up(down * up)] = lower + upper
+        known[round_up(down * up)] = lower + upper
         return cls(prior, bounds, dict.fromkeys(bounds, _GIVEN), known)
 
     def close(self, order: Fraction | None) -> None:
@@ -200,7 +202,7 @@ class _Table:
                     continue
                 if value < (1 if rule.gives in ratios else 0):
                     raise _Impossible
-                value = rounded_up(value)
+                value = round_up(value)
                 old = self.bounds.get(rule.gives)
                 # A relative gain below 1e-12 is rounding, not a better theorem.
                 if old is None or value < old - abs(old) / 10**12:
@@ -211,7 +213,7 @@ class _Table:
     def change_order(self, own: Fraction, order: Fraction) -> None:
         """Forget what was said of measures of one order, except what holds for lower orders too."""
         for name, each in leakages().items():
-            if name in self.bounds and _ordered(each):
+            if name in self.bounds and _has_order(each):
                 if order < own and name != "arimoto":
                     at_most = f"at most its value at order {own}"
                     self.how[name] = (at_most, "power means grow with alpha")
@@ -234,14 +236,14 @@ class _Table:
         else:
             value = self.bounds[target]
             nats = {
-                rounded_up(upper_end(log_enclosed(ratio))): known
+                round_up(upper_end(enclose_log(ratio))): known
                 for ratio, known in self.logarithms.items()
             }
             bound = (nats.get(value) if notion.unit else None) or Enclosure.of(value)
         return Implication(target, bound, notion.unit, *self.how[target])
 
     def _nats(self, name: str) -> Enclosure:
-        return self.logarithms.get(self.bounds[name]) or log_enclosed(self.bounds[name])
+        return self.logarithms.get(self.bounds[name]) or enclose_log(self.bounds[name])
 
     def _no_bound(self, target: str, given: Mapping[str, Fraction]) -> str:
         """Say why there is no bound."""
@@ -284,7 +286,7 @@ def _deltas(
         elif value is None:
             yield Implication(rule.gives, None, "", "needs the prior", "")
         else:
-            bound = Enclosure.of(rounded_up(min(value, Fraction(1))))
+            bound = Enclosure.of(round_up(min(value, Fraction(1))))
             where = f"{rule.formula} at epsilon {doubled}{limit.epsilon}"
             yield Implication(rule.gives, bound, "", where, rule.source)
 
@@ -298,5 +300,5 @@ def _without_delta(
         reason = "a delta above 0 lets some outputs reveal everything"
         yield from (Implication(target, None, "nats", reason, "") for target in targets)
     else:
-        rows = implied(guarantee.without_delta, context)
+        rows = implications(guarantee.without_delta, context)
         yield from (row for row in rows if row.target in targets)

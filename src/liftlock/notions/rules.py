@@ -16,10 +16,10 @@ from functools import cached_property, partial
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
-from liftlock.contexts import Prior
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure, power
-from liftlock.exact.safe_side import root_above, upper_end
+from liftlock.exact.rounding import root_above, upper_end
+from liftlock.model import Prior
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _two_point(
     f: Callable[[Fraction], Fraction],
     slope: Callable[[Fraction], Fraction],
 ) -> Fraction:
-    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), the two-point extremal law.
+    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), attained by two points.
 
     It rises while `slope` is positive and falls afterwards; U = None is no limit. The ends of the
     last interval bound what lies between them, since f grows.

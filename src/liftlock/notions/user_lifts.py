@@ -23,14 +23,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.channel import Channel
-from liftlock.contexts import PerUserPriors, Prior
-from liftlock.contexts.per_user import POINTS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, ArcChannel, SafeChannel, UserChannel, dense
-from liftlock.forms.user_blocks import UserBlock, family_counts, user_blocks
-from liftlock.notions.lift import Extreme, LiftRange, lift_table
+from liftlock.model import PerUserPriors, Prior
+from liftlock.model.channel import Channel
+from liftlock.model.per_user import POINTS
+from liftlock.model.structured import AnyChannel, ArcChannel, SafeChannel, UserChannel, to_dense
+from liftlock.model.structured.user_blocks import UserBlock, family_counts, user_blocks
+from liftlock.notions.lift import ExtremeLift, LiftRange, lift_table
 from liftlock.notions.measurement import Witness
 
 _SLACK = 1e-9
@@ -38,7 +38,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class UserExtreme:
+class UserExtremeLift:
     """An extreme lift, the user who has it (from 0), and where."""
 
     lift: Fraction
@@ -48,12 +48,12 @@ class UserExtreme:
 
 @dataclass(frozen=True)
 class UserLifts:
-    """The extreme lifts of the users of one law, or of one table."""
+    """The extreme lifts of the users of one distribution, or of one table."""
 
     level: int
     users: int
-    largest: UserExtreme
-    smallest: UserExtreme
+    largest: UserExtremeLift
+    smallest: UserExtremeLift
     excluding: int = 0
     """Users whose priors call some value impossible."""
 
@@ -61,9 +61,9 @@ class UserLifts:
     def range(self) -> LiftRange:
         """The extremes without the users."""
         ends = self.largest, self.smallest
-        return LiftRange(*(Extreme(each.lift, each.witness) for each in ends))
+        return LiftRange(*(ExtremeLift(each.lift, each.witness) for each in ends))
 
-    def joined(self, other: UserLifts) -> UserLifts:
+    def merge(self, other: UserLifts) -> UserLifts:
         """Return the extremes of both; of equals, those of the user who comes first."""
         largest = min(self.largest, other.largest, key=lambda each: (-each.lift, each.user))
         smallest = min(self.smallest, other.smallest, key=lambda each: (each.lift, each.user))
@@ -72,15 +72,15 @@ class UserLifts:
 
 
 def user_lifts(channel: AnyChannel, priors: PerUserPriors) -> tuple[UserLifts, ...]:
-    """Return the exact extreme lifts of all users, for each law by itself."""
+    """Return the exact extreme lifts of all users, for each distribution by itself."""
     if not priors.users:
         raise InputError("no users to audit", remedy="give at least one prior")
-    subject = channel if isinstance(channel, UserChannel) else dense(channel)
-    own = priors.ordered(channel.inputs)
+    subject = channel if isinstance(channel, UserChannel) else to_dense(channel)
+    own = priors.reordered(channel.inputs)
     found: dict[int, UserLifts] = {}
     for lifts in _each_block(subject, own):
         before = found.get(lifts.level)
-        found[lifts.level] = lifts if before is None else before.joined(lifts)
+        found[lifts.level] = lifts if before is None else before.merge(lifts)
     return tuple(found[level] for level in sorted(found))
 
 
@@ -106,13 +106,15 @@ def _each_block(channel: Channel | UserChannel, priors: PerUserPriors) -> Iterat
 
 def _of_arc(channel: ArcChannel, block: UserBlock) -> UserLifts:
     """The rarest value of the block has both: its arc begins, or ends, where the window begins."""
-    law, counts = channel.laws[block.level], block.counts
+    distribution, counts = channel.distributions[block.level], block.counts
     masked = np.where(counts > 0, counts, POINTS + 1)
     row, symbol = (int(place) for place in np.unravel_index(masked.argmin(), masked.shape))
     length, begin = int(counts[row, symbol]), int(counts[row, :symbol].sum())
     label = channel.inputs.labels[symbol]
     largest, smallest = (
-        UserExtreme(law.lift(begin, length, start), block.user(row), Witness(label, start))
+        UserExtremeLift(
+            distribution.lift(begin, length, start), block.user(row), Witness(label, start)
+        )
         for start in (begin, (begin + length) % POINTS)
     )
     return UserLifts(block.level, len(block), largest, smallest, _excluding(block))
@@ -136,7 +138,7 @@ def _of_safe(channel: SafeChannel, priors: PerUserPriors, block: UserBlock) -> U
     rise, row, symbol = top
     label = channel.inputs.labels[symbol]
     prior = extreme_prior(priors, block, row, symbol, least=True)
-    largest = UserExtreme(1 + rise, block.user(row), Witness(label, label, prior=prior))
+    largest = UserExtremeLift(1 + rise, block.user(row), Witness(label, label, prior=prior))
     if block.ends is None:
         # The lift is 1 - t at all other values; the rarest is the one that says most.
         row = int(np.argmax(np.where(at_stake.any(axis=1), keeps[:, 0], 0)))
@@ -155,7 +157,7 @@ def _of_safe(channel: SafeChannel, priors: PerUserPriors, block: UserBlock) -> U
     witness = Witness(
         channel.inputs.labels[int(np.argmax(others))], channel.inputs.labels[symbol], prior=prior
     )
-    smallest = UserExtreme(1 - fall, block.user(row), witness)
+    smallest = UserExtremeLift(1 - fall, block.user(row), witness)
     return UserLifts(block.level, len(block), largest, smallest, _excluding(block))
 
 
@@ -166,7 +168,7 @@ def _excluding(block: UserBlock) -> int:
 def _nothing(channel: SafeChannel, block: UserBlock) -> UserLifts:
     """Users who are certain, or who never keep their value: no belief moves."""
     label = channel.inputs.labels[int(np.argmax(block.counts[0]))]
-    one = UserExtreme(Fraction(1), block.user(0), Witness(label, label))
+    one = UserExtremeLift(Fraction(1), block.user(0), Witness(label, label))
     return UserLifts(block.level, len(block), one, one, _excluding(block))
 
 
@@ -242,9 +244,9 @@ def _of_table(channel: Channel, weights: Floats, block: UserBlock) -> UserLifts:
         ends = []
         for extreme in (table.largest(), table.smallest()):
             assert extreme.lift is not None
-            ends.append(UserExtreme(extreme.lift, block.user(row), extreme.witness))
+            ends.append(UserExtremeLift(extreme.lift, block.user(row), extreme.witness))
         found.append(UserLifts(0, 0, ends[0], ends[1]))
     whole = found[0]
     for each in found[1:]:
-        whole = whole.joined(each)
+        whole = whole.merge(each)
     return UserLifts(0, len(block), whole.largest, whole.smallest, _excluding(block))

@@ -22,21 +22,21 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import InputError, NumberError, extra
 from liftlock.probe import intervals
 from liftlock.probe.events import (
     MOST_CELLS,
-    Horizon,
+    CandidateEvent,
+    ConfirmationPower,
+    OutputCounts,
     Search,
-    Suspicion,
-    Tally,
-    best_share,
+    optimal_share,
     point_estimate,
 )
 from liftlock.probe.outputs import OutputCodes
-from liftlock.probe.population import Population, fresh_seed, own_generator, tested_sides
+from liftlock.probe.population import Population, fresh_seed, own_generator, sides_to_test
 from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, Side, read_confidence
-from liftlock.progress import Progress, Step
 
 with extra("statistics"):
     from scipy import special
@@ -93,10 +93,10 @@ def probe(
     """
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     population = Population.of(inputs, prior)
-    sides = tested_sides(claims, population)
+    sides = sides_to_test(claims, population)
     level = read_confidence(confidence)
     seed = fresh_seed() if seed is None else seed
-    box = _Box(
+    box = _BlackBox(
         mechanism,
         population,
         own_generator(seed),
@@ -110,11 +110,13 @@ def probe(
     exploring = int(_EXPLORE * box.total)
     refining = int(_REFINE * box.total)
     confirming = box.total - exploring - refining
-    horizon = Horizon(deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides))
-    targets = _search(box, exploring, refining, horizon, sides)
+    power = ConfirmationPower(
+        deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides)
+    )
+    targets = _search(box, exploring, refining, power, sides)
     findings = tuple(
         _confirm(box, target, draws, claims.limit(target.side), alpha)
-        for target, draws in zip(targets, _divide(confirming, targets, claims), strict=True)
+        for target, draws in zip(targets, _allocate_draws(confirming, targets, claims), strict=True)
     )
     return ProbeResult(
         findings=findings,
@@ -127,7 +129,7 @@ def probe(
     )
 
 
-class _Box:
+class _BlackBox:
     """The mechanism, called in batches, with its draws counted."""
 
     def __init__(
@@ -182,26 +184,28 @@ class _Box:
             self._progress(Step("probing", self.done, self.total))
         return found
 
-    def tally(self, draws: int, choose: Callable[[int], Codes], *, learn: bool = False) -> Tally:
+    def tally(
+        self, draws: int, choose: Callable[[int], Codes], *, learn: bool = False
+    ) -> OutputCounts:
         """Count outputs by symbol; `choose` gives the symbols of a batch of any length."""
         size = len(self.population)
         trials = np.zeros(size, dtype=np.int64)
-        total = Tally(np.zeros((size, len(self.outputs)), dtype=np.int64), trials)
+        total = OutputCounts(np.zeros((size, len(self.outputs)), dtype=np.int64), trials)
         for part in self.parts(draws):
             symbols = choose(part)
             found = self.call(symbols, learn=learn)
             width = len(self.outputs)
             known = found >= 0
             cells = np.bincount(symbols[known] * width + found[known], minlength=size * width)
-            total += Tally(
+            total += OutputCounts(
                 cells.reshape(size, width), np.bincount(symbols, minlength=size).astype(np.int64)
             )
         return total
 
 
 def _search(
-    box: _Box, exploring: int, refining: int, horizon: Horizon, sides: tuple[Side, ...]
-) -> list[Suspicion]:
+    box: _BlackBox, exploring: int, refining: int, power: ConfirmationPower, sides: tuple[Side, ...]
+) -> list[CandidateEvent]:
     """Try every input, then only the suspects, in rounds that leave fewer and fewer of them."""
     size = len(box.population)
     prior = box.population.prior
@@ -216,54 +220,54 @@ def _search(
         symbols[:around] = box.generator.choice(size, around, p=prior)
         return symbols
 
-    first, second = (box.tally(part, evenly, learn=True) for part in _portions(exploring, 2))
+    first, second = (box.tally(part, evenly, learn=True) for part in _split_evenly(exploring, 2))
     box.outputs.refuse_continuous(exploring)
-    search = Search(first.widened(len(box.outputs)), second, prior, horizon)
-    lists = [search.suspicions(side, _SHORTLISTS[0]) for side in sides]
+    search = Search(first.widen(len(box.outputs)), second, prior, power)
+    lists = [search.find_candidates(side, _SHORTLISTS[0]) for side in sides]
     shorter = (*_SHORTLISTS[1:], 1)
-    for part, most in zip(_portions(refining, len(shorter)), shorter, strict=True):
-        focus = _inputs_of([suspect for suspects in lists for suspect in suspects])
-        first, second = (box.tally(half, crowd_and_suspects) for half in _portions(part, 2))
-        search = Search(search.first + first, search.second + second, prior, horizon)
+    for part, most in zip(_split_evenly(refining, len(shorter)), shorter, strict=True):
+        focus = _inputs_of([candidate for candidates in lists for candidate in candidates])
+        first, second = (box.tally(half, crowd_and_suspects) for half in _split_evenly(part, 2))
+        search = Search(search.first + first, search.second + second, prior, power)
         lists = [
-            search.suspicions(side, most, among=suspects)
-            for side, suspects in zip(sides, lists, strict=True)
+            search.find_candidates(side, most, among=candidates)
+            for side, candidates in zip(sides, lists, strict=True)
         ]
-    return [suspects[0] for suspects in lists]
+    return [candidates[0] for candidates in lists]
 
 
-def _portions(total: int, number: int) -> list[int]:
+def _split_evenly(total: int, number: int) -> list[int]:
     return [total // number + (i < total % number) for i in range(number)]
 
 
-def _inputs_of(suspects: list[Suspicion]) -> Codes:
-    symbols = {suspect.symbol for suspect in suspects}
-    symbols |= {suspect.against for suspect in suspects if suspect.against is not None}
+def _inputs_of(candidates: list[CandidateEvent]) -> Codes:
+    symbols = {candidate.symbol for candidate in candidates}
+    symbols |= {candidate.against for candidate in candidates if candidate.against is not None}
     return np.array(sorted(symbols), dtype=np.int64)
 
 
-def _promise(suspect: Suspicion, claim: float, draws: int) -> float:
+def _expected_excess(candidate: CandidateEvent, claim: float, draws: int) -> float:
     """Say how many standard errors above the claim a test with so many draws may end."""
-    ratio = suspect.top / suspect.bottom
-    error = (1 / math.sqrt(suspect.top) + 1 / math.sqrt(suspect.bottom)) / math.sqrt(draws)
-    here = suspect.leakage(ratio)
-    return (here - claim) / max(here - suspect.leakage(ratio * math.exp(-error)), 1e-300)
+    ratio = candidate.top / candidate.bottom
+    error = (1 / math.sqrt(candidate.top) + 1 / math.sqrt(candidate.bottom)) / math.sqrt(draws)
+    here = candidate.leakage(ratio)
+    return (here - claim) / max(here - candidate.leakage(ratio * math.exp(-error)), 1e-300)
 
 
-def _divide(draws: int, targets: list[Suspicion], claims: Claims) -> list[int]:
+def _allocate_draws(draws: int, targets: list[CandidateEvent], claims: Claims) -> list[int]:
     """Give every side a part of the confirmation, and the most promising one all that is left."""
     if not claims.sides:
         parts = [draws // len(targets)] * len(targets)
         parts[0] += draws - sum(parts)
         return parts
     parts = [int(_FLOOR * draws)] * len(targets)
-    promises = [_promise(t, claims.limit(t.side) or 0.0, draws) for t in targets]
+    promises = [_expected_excess(t, claims.limit(t.side) or 0.0, draws) for t in targets]
     parts[int(np.argmax(promises))] += draws - sum(parts)
     return parts
 
 
 def _confirm(
-    box: _Box, target: Suspicion, draws: int, claim: float | None, alpha: float
+    box: _BlackBox, target: CandidateEvent, draws: int, claim: float | None, alpha: float
 ) -> Finding:
     """Test one event on fresh draws: a coin chooses the source of each."""
     method, share = _best_method(target, draws, alpha)
@@ -310,10 +314,10 @@ def _confirm(
 
 
 def _best_method(
-    target: Suspicion, draws: int, alpha: float
+    target: CandidateEvent, draws: int, alpha: float
 ) -> tuple[Literal["share", "bounds"], float]:
     """Choose, before any confirming draw is made, the bound that promises to be sharper."""
-    share = best_share(target.top, target.bottom)
+    share = optimal_share(target.top, target.bottom)
     by_share = intervals.ratio_lower_by_share(
         draws * share * target.top, draws * (1 - share) * target.bottom, share, alpha
     )

@@ -40,26 +40,26 @@ _WORST = -1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class OutputCounts:
     """How often each input (row) gave each output (column), and how often it was tried."""
 
     counts: Counts
     trials: Counts
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: OutputCounts) -> OutputCounts:
         width = max(self.counts.shape[1], other.counts.shape[1])
-        return Tally(
-            _widened(self.counts, width) + _widened(other.counts, width),
+        return OutputCounts(
+            _widen(self.counts, width) + _widen(other.counts, width),
             self.trials + other.trials,
         )
 
-    def widened(self, width: int) -> Tally:
+    def widen(self, width: int) -> OutputCounts:
         """Return the same counts with columns for outputs that have not occurred."""
-        return Tally(_widened(self.counts, width), self.trials)
+        return OutputCounts(_widen(self.counts, width), self.trials)
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RateEstimate:
     """Estimated output probabilities of some sources (rows), and how well they are known.
 
     ``unit`` is the weight of a single count, ``missing`` the mass of which nothing is known (it may
@@ -71,38 +71,38 @@ class Estimate:
     unit: Floats
     missing: Floats
 
-    def rows(self, index: npt.NDArray[np.int64]) -> Estimate:
+    def rows(self, index: npt.NDArray[np.int64]) -> RateEstimate:
         """Return some of the sources."""
-        return Estimate(
+        return RateEstimate(
             self.value[index], self.variance[index], self.unit[index], self.missing[index]
         )
 
 
-def of_inputs(tally: Tally) -> Estimate:
+def estimate_inputs(tally: OutputCounts) -> RateEstimate:
     """Estimate q(y given x) for every input."""
     trials = np.maximum(tally.trials, 1).astype(np.float64)[:, None]
     unseen = (tally.trials == 0).astype(np.float64)
-    return Estimate(tally.counts / trials, tally.counts / trials**2, 1 / trials[:, 0], unseen)
+    return RateEstimate(tally.counts / trials, tally.counts / trials**2, 1 / trials[:, 0], unseen)
 
 
-def of_rests(tally: Tally, inputs: Estimate, prior: Floats) -> Estimate:
+def estimate_rests(tally: OutputCounts, inputs: RateEstimate, prior: Floats) -> RateEstimate:
     """Estimate q(y given not x) for every input x, weighting the other inputs by the prior."""
     seen = tally.trials > 0
     weights = np.where(seen, prior, 0.0)
     others = np.maximum(1 - prior, 1e-300)
-    mass = _without(weights[:, None] * inputs.value) / others[:, None]
-    variance = _without((weights**2)[:, None] * inputs.variance) / (others**2)[:, None]
-    unit = _without((weights**2 * inputs.unit)[:, None])[:, 0] / others**2
-    missing = _without(np.where(seen, 0.0, prior)[:, None])[:, 0] / others
-    return Estimate(mass, variance, np.maximum(unit, 1e-300), missing)
+    mass = _leave_one_out(weights[:, None] * inputs.value) / others[:, None]
+    variance = _leave_one_out((weights**2)[:, None] * inputs.variance) / (others**2)[:, None]
+    unit = _leave_one_out((weights**2 * inputs.unit)[:, None])[:, 0] / others**2
+    missing = _leave_one_out(np.where(seen, 0.0, prior)[:, None])[:, 0] / others
+    return RateEstimate(mass, variance, np.maximum(unit, 1e-300), missing)
 
 
-Sources: TypeAlias = tuple[Estimate, Estimate]
+Sources: TypeAlias = tuple[RateEstimate, RateEstimate]
 """The top source of every comparison, and the bottom one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Horizon:
+class ConfirmationPower:
     """How sharp the confirmation will be: its critical value, and the draws it will make.
 
     Without `draws` it will use as many records as the search did (two tables of equal size).
@@ -121,7 +121,7 @@ class Horizon:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class CandidateEvent:
     """An input, what it is compared with (None: the rest of the prior), and a set of outputs.
 
     ``top`` and ``bottom`` are the estimated probabilities of the event under the two sources;
@@ -173,7 +173,7 @@ def point_estimate(side: Side, top: float, bottom: float, probability: float) ->
     return max(0.0, float(leakage(side, ratio, probability)))
 
 
-def ordered(top: Estimate, bottom: Estimate) -> Order:
+def order_outputs(top: RateEstimate, bottom: RateEstimate) -> Order:
     """Sort the outputs of every row by falling ratio, those hardly seen near the end."""
     ratio = top.value / (bottom.value + bottom.unit[:, None])
     return np.argsort(-ratio, axis=1, kind="stable").astype(np.int64)
@@ -184,7 +184,7 @@ def prefix_scores(
     order: Order,
     sources: Sources,
     probability: Floats,
-    horizon: Horizon,
+    power: ConfirmationPower,
     *,
     fresh: bool,
 ) -> Floats:
@@ -210,8 +210,8 @@ def prefix_scores(
         if not fresh:
             doubt = (_summed_errors(top_variance, top_unit) / above) ** 2
             doubt += (_summed_errors(bottom_variance, bottom_unit) / below) ** 2
-        spread = _DOUBT * np.sqrt(doubt) + horizon.deviations * np.sqrt(
-            horizon.variance(above, below, known, fresh)
+        spread = _DOUBT * np.sqrt(doubt) + power.deviations * np.sqrt(
+            power.variance(above, below, known, fresh)
         )
         ratio = above / (below + bottom.missing[:, None]) * np.exp(-spread)
         score = leakage(side, ratio, probability[:, None])
@@ -235,36 +235,38 @@ class Search:
     is better for many rare outputs, the second for few common ones.
     """
 
-    first: Tally
-    second: Tally
+    first: OutputCounts
+    second: OutputCounts
     prior: Floats | None
-    horizon: Horizon
+    power: ConfirmationPower
 
-    def suspicions(
-        self, side: Side, most: int, among: Sequence[Suspicion] | None = None
-    ) -> list[Suspicion]:
+    def find_candidates(
+        self, side: Side, most: int, among: Sequence[CandidateEvent] | None = None
+    ) -> list[CandidateEvent]:
         """Return the most suspicious candidates of one side, best first."""
         found = self._pairs(most, among) if side == "ldp" else self._lifts(side, most, among)
         found.sort(key=lambda candidate: -candidate.score)
         return found[:most]
 
     @cached_property
-    def _tables(self) -> tuple[Tally, Tally, Tally]:
+    def _tables(self) -> tuple[OutputCounts, OutputCounts, OutputCounts]:
         return self.first, self.second, self.first + self.second
 
     @cached_property
-    def _inputs(self) -> list[Estimate]:
-        return [of_inputs(tally) for tally in self._tables]
+    def _inputs(self) -> list[RateEstimate]:
+        return [estimate_inputs(tally) for tally in self._tables]
 
     @cached_property
-    def _rests(self) -> list[Estimate]:
+    def _rests(self) -> list[RateEstimate]:
         assert self.prior is not None
         return [
-            of_rests(tally, inputs, self.prior)
+            estimate_rests(tally, inputs, self.prior)
             for tally, inputs in zip(self._tables, self._inputs, strict=True)
         ]
 
-    def _lifts(self, side: Side, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
+    def _lifts(
+        self, side: Side, most: int, among: Sequence[CandidateEvent] | None
+    ) -> list[CandidateEvent]:
         prior = self.prior
         assert prior is not None
         rows = np.flatnonzero((prior > 0) & (prior < 1))
@@ -275,9 +277,9 @@ class Search:
             if len(rows) < len(prior):
                 inputs, rests = inputs.rows(rows), rests.rows(rows)
             tables.append((inputs, rests) if side == "eps_upper" else (rests, inputs))
-        return self._judged(side, rows, None, tables, prior[rows], most)
+        return self._rank_candidates(side, rows, None, tables, prior[rows], most)
 
-    def _pairs(self, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
+    def _pairs(self, most: int, among: Sequence[CandidateEvent] | None) -> list[CandidateEvent]:
         estimates = self._inputs
         size, width = estimates[0].value.shape
         if among is None:
@@ -289,23 +291,23 @@ class Search:
         else:
             tops = np.array([candidate.symbol for candidate in among], dtype=np.int64)
             bottoms = np.array([candidate.against for candidate in among], dtype=np.int64)
-        found: list[Suspicion] = []
+        found: list[CandidateEvent] = []
         step = max(1, _CHUNK_CELLS // width)
         for start in range(0, len(tops), step):
             first, second = tops[start : start + step], bottoms[start : start + step]
             tables = [(estimate.rows(first), estimate.rows(second)) for estimate in estimates]
-            found += self._judged("ldp", first, second, tables, np.zeros(len(first)), most)
+            found += self._rank_candidates("ldp", first, second, tables, np.zeros(len(first)), most)
         return found
 
     def _likely_tops(self, size: int, width: int) -> list[int]:
         if size * size * width <= _MOST_PAIR_CELLS:
             return list(range(size))
         # Too many pairs to try all: start from the inputs that stand out against the average.
-        average = Search(self.first, self.second, np.full(size, 1 / size), self.horizon)
+        average = Search(self.first, self.second, np.full(size, 1 / size), self.power)
         number = max(4, _MOST_PAIR_CELLS // (size * width))
-        return [candidate.symbol for candidate in average.suspicions("eps_upper", number)]
+        return [candidate.symbol for candidate in average.find_candidates("eps_upper", number)]
 
-    def _judged(
+    def _rank_candidates(
         self,
         side: Side,
         symbols: npt.NDArray[np.int64],
@@ -313,13 +315,13 @@ class Search:
         tables: list[Sources],
         probability: Floats,
         most: int,
-    ) -> list[Suspicion]:
+    ) -> list[CandidateEvent]:
         first, second, both = tables
         orders, best, lengths = [], [], []
         for maker, judge in ((first, second), (second, first), (both, both)):
-            order = ordered(*maker)
+            order = order_outputs(*maker)
             scores = prefix_scores(
-                side, order, judge, probability, self.horizon, fresh=maker is not judge
+                side, order, judge, probability, self.power, fresh=maker is not judge
             )
             orders.append(order)
             lengths.append(np.argmax(scores, axis=1))
@@ -337,7 +339,7 @@ class Search:
                 float(max(source.value[row, event].sum(), source.unit[row])) for source in both
             )
             found.append(
-                Suspicion(
+                CandidateEvent(
                     side=side,
                     symbol=int(symbols[row]),
                     against=None if against is None else int(against[row]),
@@ -351,7 +353,7 @@ class Search:
         return found
 
 
-def best_share(top: float, bottom: float) -> float:
+def optimal_share(top: float, bottom: float) -> float:
     """Return the share of draws to spend on the top source, for the smallest variance.
 
     The logarithm of the ratio has variance 1/(n s p) + 1/(n (1-s) q): smallest at
@@ -363,12 +365,12 @@ def best_share(top: float, bottom: float) -> float:
     return min(max(share, 0.125), 0.875)
 
 
-def _without(weighted: Floats) -> Floats:
+def _leave_one_out(weighted: Floats) -> Floats:
     total: Floats = weighted.sum(axis=0, keepdims=True) - weighted
     return np.maximum(total, 0.0)
 
 
-def _widened(counts: Counts, width: int) -> Counts:
+def _widen(counts: Counts, width: int) -> Counts:
     if counts.shape[1] == width:
         return counts
     return np.pad(counts, ((0, 0), (0, width - counts.shape[1])))

@@ -1,7 +1,7 @@
 """Confidence bounds that hold at every sample size: proportions, ratios and weighted sums of them.
 
-Nothing here is an approximation by a normal law. Every bound is one-sided and is wrong with
-probability at most alpha, whatever the true probabilities are.
+Nothing here is an approximation by a normal distribution. Every bound is one-sided and is wrong
+with probability at most alpha, whatever the true probabilities are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 _OUTWARD = 1e-12
-"""Quantiles of the beta law are computed to about 1e-13; each bound moves outward by more."""
+"""Beta quantiles are computed to about 1e-13; each bound moves outward by more."""
 
 _SPARE = 4.0
 """Standard deviations kept in reserve, so that a thinned sample almost never runs out."""

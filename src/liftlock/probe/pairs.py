@@ -16,12 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.contexts.prior import sorted_labels
 from liftlock.errors import CountError, InputError, LabelError, extra
+from liftlock.model.prior import sort_labels
 from liftlock.probe import intervals
-from liftlock.probe.events import MOST_CELLS, Horizon, Search, Suspicion, Tally, point_estimate
+from liftlock.probe.events import (
+    MOST_CELLS,
+    CandidateEvent,
+    ConfirmationPower,
+    OutputCounts,
+    Search,
+    point_estimate,
+)
 from liftlock.probe.outputs import UNKNOWN, OutputCodes
-from liftlock.probe.population import Population, own_generator, tested_sides
+from liftlock.probe.population import Population, own_generator, sides_to_test
 from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, read_confidence
 
 with extra("statistics"):
@@ -73,7 +80,7 @@ def probe_pairs(
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     level = read_confidence(confidence)
     population = Population.of(_alphabet(labels, prior, inputs), prior)
-    sides = tested_sides(claims, population)
+    sides = sides_to_test(claims, population)
     table, seen_outputs = _count(inputs, outputs, population)
     recorded = table.sum(axis=1)
     if sampled_from_prior:
@@ -88,13 +95,13 @@ def probe_pairs(
         _tally(first),
         _tally(selecting - first),
         population.prior,
-        Horizon(deviations=float(special.ndtri(1 - alpha)) + 1),
+        ConfirmationPower(deviations=float(special.ndtri(1 - alpha)) + 1),
     )
     findings = []
     for side in sides:
-        suspect = search.suspicions(side, 1)[0]
-        test = _Test(suspect, population, selecting, confirming, sampled_from_prior)
-        outputs_of_event = tuple(seen_outputs[code] for code in suspect.event.tolist())
+        candidate = search.find_candidates(side, 1)[0]
+        test = _Confirmation(candidate, population, selecting, confirming, sampled_from_prior)
+        outputs_of_event = tuple(seen_outputs[code] for code in candidate.event.tolist())
         findings.append(test.finding(alpha, claims.limit(side), outputs_of_event, generator))
     prior_mass = np.ones(len(population)) if population.prior is None else population.prior
     return ProbeResult(
@@ -116,7 +123,7 @@ def probe_pairs(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _RatioBound:
     """One valid way to bound the ratio, fixed before the outputs of the confirming half are seen.
 
     direct: the records are draws from the prior, so a coin already chose between the sources.
@@ -129,14 +136,14 @@ class _Plan:
     apart: Mask | None = None
 
 
-_THINNED = tuple(_Plan("thinned", share) for share in _SHARES)
+_THINNED = tuple(_RatioBound("thinned", share) for share in _SHARES)
 
 
 @dataclass(frozen=True)
-class _Test:
+class _Confirmation:
     """The confirmation of one suspicion on the second half of the records."""
 
-    suspect: Suspicion
+    candidate: CandidateEvent
     population: Population
     selecting: Counts
     confirming: Counts
@@ -145,7 +152,7 @@ class _Test:
     @cached_property
     def rest(self) -> Floats:
         """The weights of what the input is compared with."""
-        return self.population.crowd(self.suspect.symbol, self.suspect.against)
+        return self.population.crowd(self.candidate.symbol, self.candidate.against)
 
     @cached_property
     def crowd(self) -> Mask:
@@ -159,20 +166,20 @@ class _Test:
         event: tuple[Hashable, ...],
         generator: np.random.Generator,
     ) -> Finding:
-        suspect = self.suspect
+        candidate = self.candidate
         trials = self.confirming.sum(axis=1)
-        hits = self.confirming[:, suspect.event].sum(axis=1)
+        hits = self.confirming[:, candidate.event].sum(axis=1)
         plan = self._best_plan(trials, alpha)
         ratio = self._ratio(plan, hits, trials, alpha, generator)
-        own, crowd = suspect.symbol, self.crowd
+        own, crowd = candidate.symbol, self.crowd
         labels = self.population.symbols
         return Finding(
-            side=suspect.side,
-            bound=max(0.0, suspect.leakage(ratio) - SLACK),
+            side=candidate.side,
+            bound=max(0.0, candidate.leakage(ratio) - SLACK),
             estimate=self._estimate(hits, trials),
             claim=claim,
             input=labels[own],
-            against=None if suspect.against is None else labels[suspect.against],
+            against=None if candidate.against is None else labels[candidate.against],
             event=event,
             hits=int(hits[own]),
             draws=int(trials[own]),
@@ -183,19 +190,19 @@ class _Test:
 
     def _estimate(self, hits: Counts, trials: Counts) -> float:
         weights = np.where(trials > 0, self.rest, 0.0)
-        if trials[self.suspect.symbol] == 0 or weights.sum() == 0:
+        if trials[self.candidate.symbol] == 0 or weights.sum() == 0:
             return 0.0
         rates = hits / np.maximum(trials, 1)
-        own, crowd = rates[self.suspect.symbol], weights @ rates / weights.sum()
-        top, bottom = (crowd, own) if self.suspect.side == "eps_lower" else (own, crowd)
-        return point_estimate(self.suspect.side, top, bottom, self.suspect.probability)
+        own, crowd = rates[self.candidate.symbol], weights @ rates / weights.sum()
+        top, bottom = (crowd, own) if self.candidate.side == "eps_lower" else (own, crowd)
+        return point_estimate(self.candidate.side, top, bottom, self.candidate.probability)
 
-    def _best_plan(self, trials: Counts, alpha: float) -> _Plan:
+    def _best_plan(self, trials: Counts, alpha: float) -> _RatioBound:
         """Choose the plan of the best forecast, by the rates of the selecting half."""
         tried = self.selecting.sum(axis=1)
-        rates = (self.selecting[:, self.suspect.event].sum(axis=1) + 0.5) / (tried + 1)
+        rates = (self.selecting[:, self.candidate.event].sum(axis=1) + 0.5) / (tried + 1)
 
-        def best(plans: list[_Plan], numbers: Counts) -> _Plan:
+        def best(plans: list[_RatioBound], numbers: Counts) -> _RatioBound:
             forecasts = self._forecasts(plans, rates * numbers, numbers, alpha)
             return plans[int(np.argmax(forecasts))]
 
@@ -208,15 +215,15 @@ class _Test:
         # All that is left holds for any given inputs, so it may depend on them.
         return best(self._general_plans(trials), trials)
 
-    def _direct_plans(self) -> list[_Plan]:
-        prior = self.population.known_prior()
-        mine, theirs = float(prior[self.suspect.symbol]), float(prior[self.crowd].sum())
-        plans = [_Plan("direct bounds")]
+    def _direct_plans(self) -> list[_RatioBound]:
+        prior = self.population.require_prior()
+        mine, theirs = float(prior[self.candidate.symbol]), float(prior[self.crowd].sum())
+        plans = [_RatioBound("direct bounds")]
         if mine > 0 and theirs > 0:
-            plans.append(_Plan("direct", share=mine / (mine + theirs)))
+            plans.append(_RatioBound("direct", share=mine / (mine + theirs)))
         return plans
 
-    def _general_plans(self, trials: Counts) -> list[_Plan]:
+    def _general_plans(self, trials: Counts) -> list[_RatioBound]:
         rest = self.rest
         plans = list(_THINNED)
         # Inputs with the fewest records for their weight limit the pool most: leave out 0, 1, ...
@@ -226,11 +233,11 @@ class _Test:
         for cut in cuts.tolist():
             apart = np.zeros(len(rest), dtype=bool)
             apart[scarce[:cut]] = True
-            plans.append(_Plan("bounds", apart=apart))
+            plans.append(_RatioBound("bounds", apart=apart))
         return plans
 
     def _forecasts(
-        self, plans: list[_Plan], hits: npt.NDArray[Any], trials: Counts, alpha: float
+        self, plans: list[_RatioBound], hits: npt.NDArray[Any], trials: Counts, alpha: float
     ) -> list[float]:
         """Forecast the ratio of every plan, from the hits to be expected."""
         thinned = iter(self._thinned_forecasts(hits, trials, alpha))
@@ -246,7 +253,7 @@ class _Test:
         self, hits: npt.NDArray[Any], trials: Counts, alpha: float
     ) -> list[float]:
         """What `_ratio` would say of the plans in `_THINNED`, all at once."""
-        own, crowd = self.suspect.symbol, np.flatnonzero(self.crowd)
+        own, crowd = self.candidate.symbol, np.flatnonzero(self.crowd)
         shares = _SHARE_ROWS[:, 0]
         weights = (1 - _SHARE_ROWS) * self.rest
         weights[:, own] += shares
@@ -255,7 +262,7 @@ class _Test:
         rates = hits / np.maximum(trials, 1)
         mine = sizes * weights[:, own] * rates[own]
         theirs = sizes * (weights[:, crowd] @ rates[crowd])
-        if self.suspect.side == "eps_lower":
+        if self.candidate.side == "eps_lower":
             mine, theirs, shares = theirs, mine, 1 - shares
         ratios: list[float]
         ratios = intervals.ratio_lower_by_share(mine, theirs, shares, alpha).tolist()
@@ -263,14 +270,14 @@ class _Test:
 
     def _own_bound(self, hits: npt.NDArray[Any], trials: Counts, alpha: float) -> float:
         """Bound the probability of the event given the input: above for eps_lower, else below."""
-        own = self.suspect.symbol
-        lower = self.suspect.side == "eps_lower"
+        own = self.candidate.symbol
+        lower = self.candidate.side == "eps_lower"
         bound = intervals.proportion_upper if lower else intervals.proportion_lower
         return float(bound(hits[own], trials[own], alpha))
 
     def _ratio(
         self,
-        plan: _Plan,
+        plan: _RatioBound,
         hits: npt.NDArray[Any],
         trials: Counts,
         alpha: float,
@@ -282,9 +289,9 @@ class _Test:
 
         `own` is `_own_bound` at alpha / 2, when it is known already.
         """
-        symbol, rest = self.suspect.symbol, self.rest
+        symbol, rest = self.candidate.symbol, self.rest
         crowd = self.crowd
-        lower = self.suspect.side == "eps_lower"
+        lower = self.candidate.side == "eps_lower"
         if plan.kind in ("direct", "thinned"):
             kept: npt.NDArray[Any] | None = hits
             if plan.kind == "thinned":
@@ -360,16 +367,16 @@ def _count(
         total = np.pad(total, ((0, 0), (0, width - total.shape[1]))) + cells
     columns.refuse_continuous(number)
     # In a fixed order, so that the split does not depend on the order of the records.
-    labels = sorted_labels(columns.labels)
+    labels = sort_labels(columns.labels)
     return total[:, columns.encode(labels, learn=False)], tuple(labels)
 
 
-def _tally(counts: Counts) -> Tally:
-    return Tally(counts, counts.sum(axis=1))
+def _tally(counts: Counts) -> OutputCounts:
+    return OutputCounts(counts, counts.sum(axis=1))
 
 
 def _check_sampled(recorded: Counts, population: Population) -> None:
-    prior = population.known_prior()
+    prior = population.require_prior()
     total, level = int(recorded.sum()), _MISFIT / (2 * len(prior))
     low = intervals.proportion_lower(recorded, total, level)
     high = intervals.proportion_upper(recorded, total, level)

@@ -75,7 +75,7 @@ class Population:
     def __len__(self) -> int:
         return len(self.symbols)
 
-    def known_prior(self) -> Floats:
+    def require_prior(self) -> Floats:
         """Return the prior, or say that lifts need one."""
         if self.prior is None:
             raise InputError(
@@ -96,7 +96,7 @@ class Population:
             weights = np.zeros(len(self))
             weights[against] = 1.0
             return weights
-        weights = self.known_prior().copy()
+        weights = self.require_prior().copy()
         weights[symbol] = 0.0
         weights /= weights.sum()
         return weights
@@ -256,7 +256,7 @@ def own_generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_APART,)))
 
 
-def tested_sides(claims: Claims, population: Population) -> tuple[Side, ...]:
+def sides_to_test(claims: Claims, population: Population) -> tuple[Side, ...]:
     """Return the sides to test: those claimed, or all that the prior allows to measure."""
     sides = claims.sides
     if not sides:
@@ -267,7 +267,7 @@ def tested_sides(claims: Claims, population: Population) -> tuple[Side, ...]:
             value=population.symbols[0],
             remedy="give at least two: one input alone has nothing to reveal",
         )
-    if any(side != "ldp" for side in sides) and int((population.known_prior() > 0).sum()) < 2:
+    if any(side != "ldp" for side in sides) and int((population.require_prior() > 0).sum()) < 2:
         raise InputError(
             "a prior with a single possible input",
             where="a claim about lifts",

@@ -12,9 +12,9 @@ from fractions import Fraction
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table as Grid
 
-from liftlock.alphabet import Label
 from liftlock.exact.decimals import GLUE
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model.alphabet import Label
 
 DIGITS = 6
 _SMALL, _LARGE = 1e-4, 1e12

@@ -1,6 +1,6 @@
 """Sampling: random bits, drawing in bulk, releasing and simulating."""
 
-from liftlock.forms import prior_counts
+from liftlock.model.structured import prior_counts
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import draw, report_type
 from liftlock.sampling.encode import draw_reports

@@ -56,7 +56,7 @@ class OperatingSystemBits:
     __slots__ = ("_state",)
 
     def __init__(self) -> None:
-        self._state = _fresh()
+        self._state = _fresh_stream()
 
     def fill(self, buffer: Words) -> None:
         """Overwrite a contiguous buffer with fresh words."""
@@ -65,7 +65,7 @@ class OperatingSystemBits:
         # at the moment of the fork is left behind.
         process, stream = self._state
         if process != _process():
-            self._state = process, stream = _fresh()
+            self._state = process, stream = _fresh_stream()
         stream.fill(buffer)
 
     def __reduce__(self) -> NoReturn:
@@ -145,5 +145,5 @@ def _process() -> tuple[int, int]:
     return os.getpid(), _forks
 
 
-def _fresh() -> tuple[tuple[int, int], _Keystream]:
+def _fresh_stream() -> tuple[tuple[int, int], _Keystream]:
     return _process(), _Keystream(os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES))

@@ -66,7 +66,7 @@ def _draw_blocks(table: AliasTable, codes: Codes, bits: RandomBits, reports: Cod
         # Negative codes become huge ones, so one comparison catches both.
         np.copyto(index, codes[start:stop], casting="unsafe")
         if index.max() >= table.rows:
-            raise refuse_code(codes, start + int(np.argmax(index >= table.rows)), table.rows)
+            raise code_error(codes, start + int(np.argmax(index >= table.rows)), table.rows)
         bits.fill(words)
 
         np.right_shift(words, unused, out=words)
@@ -111,7 +111,7 @@ def _check_out(reports: Codes, codes: Codes, table: AliasTable) -> None:
         )
 
 
-def refuse_code(codes: Codes, place: int, rows: int) -> InputError:
+def code_error(codes: Codes, place: int, rows: int) -> InputError:
     """Return the refusal of a code that is no position in the input alphabet."""
     return InputError(
         "code outside the input alphabet",

@@ -1,4 +1,4 @@
-"""Drawing packed reports of encodings, with exactly the law that their integers say.
+"""Drawing packed reports of encodings, with exactly the distribution that their integers say.
 
 Unary encoding (the specification)::
 
@@ -37,8 +37,8 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.alias import WORD_BITS
-from liftlock.forms import HashingChannel, Reports, SupportChannel, UnaryChannel
-from liftlock.sampling.draw import Codes, check_codes, refuse_code
+from liftlock.model.structured import HashingChannel, Reports, SupportChannel, UnaryChannel
+from liftlock.sampling.draw import Codes, check_codes, code_error
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,31 +63,31 @@ def draw_reports(channel: SupportChannel, codes: Codes, bits: RandomBits) -> Rep
     if len(people):
         wrong = (people < 0) | (people >= len(channel.inputs))
         if wrong.any():
-            raise refuse_code(people, int(np.argmax(wrong)), len(channel.inputs))
+            raise code_error(people, int(np.argmax(wrong)), len(channel.inputs))
     if isinstance(channel, UnaryChannel):
-        return _unary(channel, people, bits)
+        return _draw_unary(channel, people, bits)
     if isinstance(channel, HashingChannel):
-        return _hashed(channel, people, bits)
+        return _draw_hashing(channel, people, bits)
     raise InputError(
         f"no sampler for the form {channel.form}", remedy="use a unary or hashing channel"
     )
 
 
-def planes(weight: int, bits: int) -> npt.NDArray[np.bool_]:
+def binary_digits(weight: int, bits: int) -> npt.NDArray[np.bool_]:
     """Return the binary digits of weight / 2^bits, up to the last that is 1.
 
-    >>> planes(4, 4).tolist()
+    >>> binary_digits(4, 4).tolist()
     [False, True]
     """
     digits = f"{weight:0{bits}b}".rstrip("0")
     return np.array([digit == "1" for digit in digits], dtype=np.bool_)
 
 
-def _unary(channel: UnaryChannel, people: npt.NDArray[np.int64], bits: RandomBits) -> Reports:
+def _draw_unary(channel: UnaryChannel, people: npt.NDArray[np.int64], bits: RandomBits) -> Reports:
     from liftlock.sampling.kernels import unary_reports
 
     symbols = len(channel.inputs)
-    digits = planes(channel.other, channel.bits)
+    digits = binary_digits(channel.other, channel.bits)
     groups = -(-symbols // WORD_BITS)
     reports = np.empty((len(people), groups), dtype=np.uint64)
     words = np.empty(max(_WORDS, 2 * (groups * len(digits) + 1)), dtype=np.uint64)
@@ -112,7 +112,9 @@ def _unary(channel: UnaryChannel, people: npt.NDArray[np.int64], bits: RandomBit
     return np.ascontiguousarray(packed[:, : channel.report_bytes])
 
 
-def _hashed(channel: HashingChannel, people: npt.NDArray[np.int64], bits: RandomBits) -> Reports:
+def _draw_hashing(
+    channel: HashingChannel, people: npt.NDArray[np.int64], bits: RandomBits
+) -> Reports:
     from liftlock.sampling.kernels import hashed_reports
 
     reports = np.empty((len(people), channel.report_bytes), dtype=np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.exact.compiled import compiled
-from liftlock.forms.hashing_channel import FIELD_BITS, POLYNOMIAL
+from liftlock.model.structured.hashing_channel import FIELD_BITS, POLYNOMIAL
 
 Words = npt.NDArray[np.uint64]
 

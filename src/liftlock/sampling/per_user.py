@@ -1,7 +1,7 @@
 """Reports of users who have a prior each, for a million users in one pass.
 
 A report of the arc mechanism is the start u of a window on a circle of 2^32 points
-(`liftlock.forms.user_laws`)::
+(`liftlock.model.structured.user_distributions`)::
 
     word   = the next word, r = word * n div 2^64 for an arc of n points, drawn again if
              word * n mod 2^64 < 2^64 mod n            (r is then uniform on 0 .. n - 1, exactly)
@@ -9,7 +9,7 @@ A report of the arc mechanism is the start u of a window on a circle of 2^32 poi
     unit   = the next word div 4                        62 bits
     u      = T - k  if unit is the k-th place inside the window, T + 1 + k  if the k-th outside
 
-A report of the safe response takes one word, with the T of `liftlock.forms.user_laws`::
+A report of the safe response takes one word, with the T of `user_distributions`::
 
     word   = the next word
     y      = the user's own value             if word div 2^32 < T
@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.contexts import PerUserPriors
 from liftlock.errors import CountError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.forms import ArcChannel, SafeChannel, UserChannel
-from liftlock.forms.user_blocks import UserBlock
+from liftlock.model import PerUserPriors
+from liftlock.model.structured import ArcChannel, SafeChannel, UserChannel
+from liftlock.model.structured.user_blocks import UserBlock
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
-from liftlock.sampling.draw import Codes, check_codes, refuse_code
+from liftlock.sampling.draw import Codes, check_codes, code_error
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -48,7 +48,7 @@ def release_users(channel: UserChannel, priors: PerUserPriors, codes: Codes) -> 
     `codes` has the position of each user's value among the labels. A value whose mass is 0 is
     refused: no prior protects what it calls impossible.
 
-    >>> from liftlock.contexts.per_user import read_limits
+    >>> from liftlock.model.per_user import read_limits
     >>> priors = PerUserPriors.of("abc", np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]]))
     >>> channel = ArcChannel.of("abc", [read_limits("1")])
     >>> release_users(channel, priors, np.array([2, 0])).dtype
@@ -69,13 +69,13 @@ def user_posteriors(
 ) -> Floats:
     """Return P(x | report) for each user.
 
-    >>> from liftlock.contexts.per_user import read_limits
+    >>> from liftlock.model.per_user import read_limits
     >>> priors = PerUserPriors.of("ab", np.array([[0.25, 0.75]]))
     >>> channel = SafeChannel.of("ab", [read_limits("ln 2")])
     >>> user_posteriors(channel, priors, np.array([0])).round(4).tolist()
     [[0.5, 0.5]]
     """
-    checked = channel.read(np.asarray(reports), priors.users)
+    checked = channel.check_reports(np.asarray(reports), priors.users)
     found = np.empty((priors.users, len(channel.inputs)))
     for block in channel.blocks(priors):
         part = np.empty(block.counts.shape)
@@ -89,7 +89,7 @@ def draw_users(
     channel: UserChannel, priors: PerUserPriors, codes: Codes, bits: RandomBits
 ) -> npt.NDArray[Any]:
     """Draw one report for each user, from a source of random bits."""
-    people = checked_people(codes, priors.users, len(channel.inputs))
+    people = check_people(codes, priors.users, len(channel.inputs))
     reports = np.empty(priors.users, dtype=np.min_scalar_type(channel.output_number - 1))
     draw = _DRAW[channel.form]
     for block in channel.blocks(priors):
@@ -101,20 +101,28 @@ def _draw_windows(
     channel: ArcChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
 ) -> npt.NDArray[np.uint32]:
     """Return the reports of a block of users; refuse a value that has no points."""
-    from liftlock.forms.per_user_kernels import windows
+    from liftlock.model.structured.per_user_kernels import draw_windows
 
-    law = channel.laws[block.level]
+    distribution = channel.distributions[block.level]
     reports = np.empty(len(block), dtype=np.uint32)
     words = np.empty(2 * len(block), dtype=np.uint64)
     pending = np.arange(len(block))
     while len(pending):
         fresh = words[: 2 * len(pending)]
         bits.fill(fresh)
-        settled = windows(
-            block.counts, people, pending, fresh, law.low, law.high, law.width, law.extra, reports
+        settled = draw_windows(
+            block.counts,
+            people,
+            pending,
+            fresh,
+            distribution.low,
+            distribution.high,
+            distribution.width,
+            distribution.extra,
+            reports,
         )
         if settled < 0:
-            raise _refuse_impossible(block, -settled - 1, people)
+            raise _impossible_error(block, -settled - 1, people)
         pending = pending[: len(pending) - settled]
     return reports
 
@@ -123,14 +131,14 @@ def _draw_kept(
     channel: SafeChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
 ) -> npt.NDArray[np.int64]:
     """Return the reports of a block of users; refuse a value of probability 0."""
-    from liftlock.forms.per_user_kernels import kept
+    from liftlock.model.structured.per_user_kernels import draw_kept
 
     reports = np.empty(len(block), dtype=np.int64)
     words = np.empty(len(block), dtype=np.uint64)
     bits.fill(words)
-    wrong = kept(block.counts, people, words, channel.keeps(block), reports)
+    wrong = draw_kept(block.counts, people, words, channel.keeps(block), reports)
     if wrong >= 0:
-        raise _refuse_impossible(block, wrong, people)
+        raise _impossible_error(block, wrong, people)
     return reports
 
 
@@ -140,7 +148,7 @@ _DRAW: dict[str, Callable[..., npt.NDArray[Any]]] = {
 }
 
 
-def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int64]:
+def check_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int64]:
     """Return a copy of the codes of users' values, all of them in range, one for each prior."""
     check_codes(codes)
     # Copied before they are checked: a caller's other thread cannot change them in between.
@@ -151,11 +159,11 @@ def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int
         )
     wrong = (people < 0) | (people >= symbols)
     if wrong.any():
-        raise refuse_code(codes, int(np.argmax(wrong)), symbols)
+        raise code_error(codes, int(np.argmax(wrong)), symbols)
     return people
 
 
-def _refuse_impossible(block: UserBlock, row: int, people: npt.NDArray[np.int64]) -> CountError:
+def _impossible_error(block: UserBlock, row: int, people: npt.NDArray[np.int64]) -> CountError:
     """Return the refusal of a value that the user's own prior calls impossible."""
     return CountError(
         "the value has probability 0 in the user's prior",

@@ -6,13 +6,17 @@ which a seed could reach it. `simulate` takes a seed and protects nobody.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.errors import InputError
-from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
-from liftlock.forms import AnyChannel, SupportChannel, UserChannel
+from liftlock.exact.rounding import DEFAULT_BITS, MOST_BITS
+from liftlock.model import ProfileGraph
+from liftlock.model.alphabet import Label
+from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, draw
 from liftlock.sampling.encode import draw_reports
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from liftlock.channel import Table
+    from liftlock.model.channel import Table
 
 
 @overload
@@ -43,14 +47,14 @@ def release(
 
     Reports of encodings are rows of packed bytes, always an array.
 
-    >>> from liftlock.alphabet import Alphabet
-    >>> from liftlock.channel import Table
+    >>> from liftlock.model.alphabet import Alphabet
+    >>> from liftlock.model.channel import Table
     >>> answers = Alphabet.of(["no", "yes"])
     >>> noisy = Table.of(answers, answers, [[12, 4], [4, 12]], bits=4)
     >>> set(release(noisy, ["yes", "no", "yes"])) <= {"no", "yes"}
     True
     """
-    return _labels(channel, values, OperatingSystemBits())
+    return _draw_labels(channel, values, OperatingSystemBits())
 
 
 def release_codes(channel: Table | SupportChannel, codes: Codes) -> Codes:
@@ -83,14 +87,14 @@ def simulate(
     Whoever knows the seed can undo the noise. Equal seeds give equal random words, whatever the
     channel: give each repetition of an experiment a seed of its own.
 
-    >>> from liftlock.alphabet import Alphabet
-    >>> from liftlock.channel import Table
+    >>> from liftlock.model.alphabet import Alphabet
+    >>> from liftlock.model.channel import Table
     >>> answers = Alphabet.of(["no", "yes"])
     >>> noisy = Table.of(answers, answers, [[12, 4], [4, 12]], bits=4)
     >>> simulate(noisy, ["yes", "no", "yes", "no"], seed=7)
     ['yes', 'no', 'yes', 'no']
     """
-    return _labels(channel, values, SimulationBits(seed))
+    return _draw_labels(channel, values, SimulationBits(seed))
 
 
 def simulate_codes(
@@ -100,7 +104,7 @@ def simulate_codes(
     return draw_codes(channel, codes, SimulationBits(seed))
 
 
-def _labels(
+def _draw_labels(
     channel: Table | SupportChannel, values: npt.NDArray[Any] | Sequence[Any], bits: RandomBits
 ) -> npt.NDArray[Any] | list[Any]:
     if isinstance(values, str | bytes):
@@ -132,3 +136,77 @@ def draw_codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) 
             "the other",
         )
     return draw(channel.alias, codes, bits)
+
+
+def profile_rows(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    values: Sequence[Any] | npt.NDArray[Any],
+    profiles: Any,
+    unprotected: Sequence[Label] = (),
+) -> npt.NDArray[np.intp] | None:
+    """Return the row of each value under its profile; None if the profiles are not needed.
+
+    `profiles` has one for each value, or is one for all of them. A channel that ignores the profile
+    takes them all the same, to refuse the pairs that are `unprotected`.
+
+    >>> from liftlock.model.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    >>> profile_rows(Channel.identity(graph.pairs.labels), graph, [0, 1], ["b", "a"]).tolist()
+    [2, 1]
+    """
+    uses = graph.uses_profile(channel.inputs)
+    if profiles is None:
+        if uses:
+            raise InputError(
+                "the mechanism needs profiles",
+                remedy="give them: release(values, profiles), one profile per value or one for all",
+            )
+        return None
+    one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
+    whose = graph.profiles.encode([profiles] if one else profiles)
+    codes = graph.inputs.encode(values)
+    if not one and len(whose) != len(codes):
+        raise InputError(
+            f"{len(whose)} profiles for {len(codes)} values",
+            remedy="give one profile per value, or one for all",
+        )
+    _refuse(graph, whose * len(graph.inputs) + codes, unprotected)
+    return coded_rows(channel, graph, codes, whose)
+
+
+def coded_rows(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    codes: npt.NDArray[Any],
+    whose: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[np.intp]:
+    """Return the row of each value under its profile, both as positions in the graph.
+
+    >>> from liftlock.model.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    >>> channel = Channel.identity(graph.pairs.labels)
+    >>> coded_rows(channel, graph, np.array([0, 1]), np.array([1, 0])).tolist()
+    [2, 1]
+    """
+    wanted, places = graph.inputs, codes
+    if graph.uses_profile(channel.inputs):
+        assert whose is not None  # `profile_rows` and `ProfileColumn` refuse it with a remedy
+        wanted, places = graph.pairs, whose * len(graph.inputs) + codes
+    order = wanted.positions_in(channel.inputs, whose="the graph", other_name="the mechanism")
+    rows: npt.NDArray[np.intp] = order[places]
+    return rows
+
+
+def _refuse(graph: ProfileGraph, pairs: npt.NDArray[np.intp], unprotected: Sequence[Label]) -> None:
+    """Refuse values that their profile calls impossible and the certificate does not cover."""
+    if not unprotected:
+        return
+    bad = np.flatnonzero(np.isin(pairs, [graph.pairs.index(pair) for pair in unprotected]))
+    if len(bad):
+        raise InputError(
+            "the value has probability 0 in its profile, so it is not protected",
+            where=f"value {int(bad[0]) + 1}",
+            value=graph.pairs.labels[int(pairs[bad[0]])],
+            remedy="smooth the profiles and design again, or leave it out",
+        )

@@ -17,8 +17,8 @@ with extra("spark"):
 if find_spec("pandas") is None:
     raise MissingLibrary("spark")
 
-from liftlock.spark.counting import aggregate, counts
-from liftlock.spark.protecting import protect
-from liftlock.spark.releasing import release
+from liftlock.spark.aggregation import aggregate, counts
+from liftlock.spark.protection import protect
+from liftlock.spark.releases import release
 
 __all__ = ["aggregate", "counts", "protect", "release"]

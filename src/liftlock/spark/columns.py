@@ -40,7 +40,7 @@ def check_frame(df: Any) -> None:
         )
 
 
-def place_of(df: DataFrame, column: str) -> int:
+def column_position(df: DataFrame, column: str) -> int:
     """Return which column has a name, exactly as it is written."""
     places = [place for place, name in enumerate(df.columns) if name == column]
     if len(places) == 1:
@@ -58,19 +58,19 @@ def place_of(df: DataFrame, column: str) -> int:
     )
 
 
-def plainly_named(df: DataFrame) -> DataFrame:
+def number_columns(df: DataFrame) -> DataFrame:
     """Call the columns c0, c1, ...: PySpark takes dots in names for fields of structures."""
     return df.toDF(*(f"c{place}" for place in range(len(df.columns))))
 
 
-def only(df: DataFrame, columns: Sequence[str]) -> DataFrame:
+def select_columns(df: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Return some columns of categories or numbers, called v0, v1, ... in the order asked for.
 
     Texts are compared by their characters, as they are when they are released: a collation would
     count those together that only look alike.
     """
-    places = [place_of(df, name) for name in columns]
-    plain = plainly_named(df)
+    places = [column_position(df, name) for name in columns]
+    plain = number_columns(df)
     chosen = []
     for number, place in enumerate(places):
         cells = plain[f"c{place}"]
@@ -80,7 +80,7 @@ def only(df: DataFrame, columns: Sequence[str]) -> DataFrame:
     return plain.select(*chosen)
 
 
-def check_same_again(df: DataFrame) -> None:
+def check_deterministic(df: DataFrame) -> None:
     """Refuse rows that would be others when they are released than when they were counted."""
     plan: Any = df._jdf.queryExecution().analyzed()  # type: ignore[operator, unused-ignore]
     if not plan.deterministic():

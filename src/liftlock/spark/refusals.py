@@ -19,21 +19,21 @@ class WorkerRefusal(Exception):
 
 
 @contextmanager
-def telling(column: str) -> Iterator[None]:
+def send_refusals(column: str) -> Iterator[None]:
     """On a worker: let a refusal travel to the driver, as the failure of a task."""
     try:
         yield
     except InputError as error:
-        raise WorkerRefusal(f"{error} (liftlock-refusal:{packed(error, column)}:)") from None
+        raise WorkerRefusal(f"{error} (liftlock-refusal:{pack_refusal(error, column)}:)") from None
 
 
-def packed(error: InputError, column: str) -> str:
-    """Return a refusal as a text without blanks, for `refusal`.
+def pack_refusal(error: InputError, column: str) -> str:
+    """Return a refusal as a text without blanks, for `unpack_refusal`.
 
     The column takes the place of the row: which row it was depends on how Spark cut the table.
 
-    >>> told = packed(InputError("not a number", where="row 7", value="x"), "age")
-    >>> print(refusal(told))
+    >>> told = pack_refusal(InputError("not a number", where="row 7", value="x"), "age")
+    >>> print(unpack_refusal(told))
     not a number at column 'age': 'x'
     """
     value = error.value
@@ -46,23 +46,23 @@ def packed(error: InputError, column: str) -> str:
     return base64.b64encode(json.dumps(parts).encode()).decode()
 
 
-def refusal(told: str) -> InputError:
-    """Return the refusal that `packed` wrote."""
+def unpack_refusal(told: str) -> InputError:
+    """Return the refusal that `pack_refusal` wrote."""
     return InputError(**json.loads(base64.b64decode(told)))
 
 
 @contextmanager
-def understanding() -> Iterator[None]:
+def raise_refusals() -> Iterator[None]:
     """On the driver: raise what a worker refused, as it would have been raised here."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:
-        text = _everything(error)
+        text = _full_text(error)
         found = _TOLD.search(text)
         if found is not None:
-            raise refusal(found[1]) from None
+            raise unpack_refusal(found[1]) from None
         lacking = _LACKS.search(text)
         if lacking is not None:
             raise InputError(
@@ -74,7 +74,7 @@ def understanding() -> Iterator[None]:
         raise
 
 
-def _everything(error: BaseException) -> str:
+def _full_text(error: BaseException) -> str:
     """Return the text of an error and of what caused it, in Python and in Java."""
     texts = []
     seen: BaseException | None = error

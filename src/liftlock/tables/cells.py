@@ -12,18 +12,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from liftlock.alphabet import Alphabet
-from liftlock.contexts.columns import CellReader, ColumnEncoding, texts_of
 from liftlock.errors import CellError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.columns import CellReader, ColumnEncoding, spellings_of
+from liftlock.model.structured import SupportChannel
 
 
 @dataclass(frozen=True)
-class CellCodes:
+class CellEncoder:
     """The cells of a column read by its rules.
 
-    >>> read = CellCodes(ColumnEncoding("job", missing="(none)"), Alphabet.of(["cook", "(none)"]))
+    >>> read = CellEncoder(ColumnEncoding("job", missing="(none)"), Alphabet.of(["cook", "(none)"]))
     >>> read.codes(pa.array(["cook", None, "cook"])).tolist()
     [0, 1, 0]
     """
@@ -40,19 +40,19 @@ class CellCodes:
         """Return the input of each cell, or `KEPT`; the first that is not usable is named."""
         column = whole_array(cells)
         if self.code.numeric:
-            return self._of_numbers(column)
-        known = encoded(column)
+            return self._encode_numbers(column)
+        known = encode_as_dictionary(column)
         places = self._places(known)
-        codes: npt.NDArray[Any] = places[filled(known.indices, len(known.dictionary))]
+        codes: npt.NDArray[Any] = places[fill_missing(known.indices, len(known.dictionary))]
         return codes
 
-    def mapped(self, cells: pa.Array | pa.ChunkedArray) -> int:
+    def count_unseen(self, cells: pa.Array | pa.ChunkedArray) -> int:
         """Return how many cells are not known, and become the input for such."""
         if self.code.unseen != "map" or self.code.numeric:
             return 0
-        known = encoded(whole_array(cells))
+        known = encode_as_dictionary(whole_array(cells))
         unknown = [self.reader.is_unknown(entry) for entry in known.dictionary.to_pylist()]
-        found = np.array([*unknown, False])[filled(known.indices, len(unknown))]
+        found = np.array([*unknown, False])[fill_missing(known.indices, len(unknown))]
         return int(found.sum())
 
     def _places(self, known: pa.DictionaryArray) -> npt.NDArray[Any]:
@@ -69,11 +69,11 @@ class CellCodes:
                     raise refusal.at(row, refusal.column) from None
         return places
 
-    def _of_numbers(self, column: pa.Array) -> npt.NDArray[Any]:
-        numbers = numbers_of_column(column, self.reader)
+    def _encode_numbers(self, column: pa.Array) -> npt.NDArray[Any]:
+        numbers = column_to_floats(column, self.reader)
         missing = np.isnan(numbers)
         places = np.array(
-            [self.inputs.index(label) for label in self.code.cells],
+            [self.inputs.index(label) for label in self.code.bins],
             dtype=code_type(len(self.inputs)),
         )
         edges = np.array(self.code.edges[1:-1])
@@ -114,7 +114,7 @@ def whole_array(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.A
     return column
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
+def encode_as_dictionary(column: pa.Array) -> pa.DictionaryArray:
     """Return a column as a dictionary with plain indices, null ones for missing cells."""
     if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
         raise InputError(
@@ -126,7 +126,7 @@ def encoded(column: pa.Array) -> pa.DictionaryArray:
     return known if isinstance(known, pa.DictionaryArray) else known.combine_chunks()
 
 
-def numbers_of_column(column: pa.Array, reader: CellReader) -> Floats:
+def column_to_floats(column: pa.Array, reader: CellReader) -> Floats:
     """Return the numbers of a column, not a number where a cell is missing."""
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -145,13 +145,13 @@ def numbers_of_column(column: pa.Array, reader: CellReader) -> Floats:
                 remedy="correct it or leave it empty",
             )
         return numbers
-    known = encoded(column)
+    known = encode_as_dictionary(column)
     entries = known.dictionary.to_pylist()
     found = np.full(len(entries) + 1, np.nan)
     for at, cell in enumerate(entries):
         if reader.is_missing(cell):
             continue
-        found[at] = _number(cell)
+        found[at] = _parse_number(cell)
         if np.isnan(found[at]) and (place := first_row(known.indices, at)) is not None:
             raise CellError(
                 "not a number",
@@ -160,11 +160,11 @@ def numbers_of_column(column: pa.Array, reader: CellReader) -> Floats:
                 value=cell,
                 remedy="correct it or leave it empty",
             )
-    read: Floats = found[filled(known.indices, len(entries))]
+    read: Floats = found[fill_missing(known.indices, len(entries))]
     return read
 
 
-def _number(cell: object) -> float:
+def _parse_number(cell: object) -> float:
     """Return the finite number that a cell is written as, or not a number."""
     if isinstance(cell, bool) or "_" in str(cell):
         return np.nan
@@ -175,7 +175,7 @@ def _number(cell: object) -> float:
     return number if np.isfinite(number) else np.nan
 
 
-def filled(indices: pa.Array, last: int) -> npt.NDArray[Any]:
+def fill_missing(indices: pa.Array, last: int) -> npt.NDArray[Any]:
     """Return indices of a dictionary, `last` where there is none."""
     if indices.null_count and indices.type.bit_width < 32:
         indices = indices.cast(pa.int32())  # `last` may be one too many for few bits
@@ -199,17 +199,17 @@ Codes = Any
 
 
 @dataclass(frozen=True)
-class WrittenCells:
+class CellDecoder:
     """What each output is written as; None is a missing cell.
 
-    >>> WrittenCells.of(["cook", None]).decoded(np.array([1, 0]), pa.string()).to_pylist()
+    >>> CellDecoder.of(["cook", None]).decode_outputs(np.array([1, 0]), pa.string()).to_pylist()
     [None, 'cook']
     """
 
     cells: tuple[Any, ...]
 
     @classmethod
-    def of(cls, cells: list[Any]) -> WrittenCells:
+    def of(cls, cells: list[Any]) -> CellDecoder:
         """Take cells of one type; those of several are all written as text."""
         kinds = {type(cell) for cell in cells if cell is not None}
         if kinds <= {int, float} or kinds == {bool}:
@@ -223,9 +223,9 @@ class WrittenCells:
         holds_others = pa.types.is_dictionary(before) or pa.types.is_run_end_encoded(before)
         inner = before.value_type if holds_others else before
         cells = list(self.cells)
-        if pa.types.is_null(inner) or _typed(cells, inner) is None:
+        if pa.types.is_null(inner) or _cast_exactly(cells, inner) is None:
             natural = pa.infer_type([cell for cell in cells if cell is not None] or [""])
-            inner = pa.string() if _typed(cells, natural) is None else natural
+            inner = pa.string() if _cast_exactly(cells, natural) is None else natural
         if not pa.types.is_dictionary(before):
             return inner
         if pa.types.is_string_view(inner):
@@ -233,7 +233,9 @@ class WrittenCells:
         # The order of categories is that of the values before, and outputs have their own.
         return pa.dictionary(_index_type(before.index_type, len(cells)), inner)
 
-    def decoded(self, outputs: Codes, before: pa.DataType, kept: Codes | None = None) -> pa.Array:
+    def decode_outputs(
+        self, outputs: Codes, before: pa.DataType, kept: Codes | None = None
+    ) -> pa.Array:
         """Return outputs as cells; `kept` marks those that stay missing."""
         kind = self.released_type(before)
         named, places = self._dictionary(kind)
@@ -256,7 +258,7 @@ class WrittenCells:
         places = np.full(len(cells), -1, dtype=code_type(len(cells)))
         places[[at for at, cell in enumerate(cells) if cell is not None]] = np.arange(len(named))
         # Arrow cannot look views up in a dictionary.
-        made = _typed(named, pa.large_string() if pa.types.is_string_view(inner) else inner)
+        made = _cast_exactly(named, pa.large_string() if pa.types.is_string_view(inner) else inner)
         assert made is not None
         return made, places
 
@@ -265,7 +267,7 @@ class WrittenCells:
         by_text = self.by_text
         if isinstance(report, str) and report in by_text:
             return by_text[report]
-        for text in texts_of(report):
+        for text in spellings_of(report):
             if text in by_text:
                 return by_text[text]
         if isinstance(report, str):
@@ -278,7 +280,7 @@ class WrittenCells:
         return self._by_number.get(report)
 
     @property
-    def nothing(self) -> int | None:
+    def missing_output(self) -> int | None:
         """The output that is written as a missing cell."""
         return next((at for at, cell in enumerate(self.cells) if cell is None), None)
 
@@ -304,7 +306,7 @@ class WrittenCells:
         }
 
 
-def _typed(cells: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
+def _cast_exactly(cells: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
     """Return cells in a type; None if it does not hold all of them as they are.
 
     Texts of dates and numbers are read, if they would be written the same again.
@@ -342,7 +344,7 @@ def packed_type(channel: SupportChannel) -> pa.DataType:
     return pa.binary(channel.report_bytes)
 
 
-def packed(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa.Array:
+def pack_reports(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa.Array:
     """Return reports as bytes; `kept` marks those that stay missing."""
     found = pa.FixedSizeBinaryArray.from_buffers(
         kind, len(reports), [None, pa.py_buffer(np.ascontiguousarray(reports))]
@@ -350,7 +352,7 @@ def packed(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa
     return found if kept is None else pc.if_else(pa.array(kept), None, found)
 
 
-def unpacked(
+def unpack_reports(
     column: pa.Array, channel: SupportChannel, code: ColumnEncoding
 ) -> npt.NDArray[np.uint8]:
     """Return the packed reports of an encoding: bytes, or their hexadecimal digits."""

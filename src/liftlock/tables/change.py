@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from liftlock.errors import InputError
-from liftlock.tables.formats.base import Piece, TableFile, value_type
+from liftlock.tables.formats.base import RowBatch, TableFile, value_type
 
 
 @dataclass(frozen=True)
-class Change:
+class TableChange:
     """Some columns replaced by new ones, some left out, and all others kept.
 
     `apply` gets pieces that have the columns `needs`, in order, and returns the new columns in the
@@ -24,10 +24,10 @@ class Change:
 
     needs: tuple[str, ...]
     gives: Mapping[str, pa.DataType]
-    apply: Callable[[Piece], Sequence[pa.Array]]
+    apply: Callable[[RowBatch], Sequence[pa.Array]]
     dropped: tuple[str, ...] = ()
 
-    def checked(self, source: TableFile) -> None:
+    def check_columns(self, source: TableFile) -> None:
         """Refuse columns that the source does not have, and contradictions."""
         for column in (*self.needs, *self.gives, *self.dropped):
             source.type_of(column)
@@ -39,7 +39,7 @@ class Change:
         if set(source.columns) <= set(self.dropped):
             raise InputError("all columns are dropped", remedy="keep one")
 
-    def applied(self, piece: Piece) -> list[pa.Array]:
+    def apply_to(self, piece: RowBatch) -> list[pa.Array]:
         """Return the new columns of a piece, as long as it and of the promised types."""
         arrays = [_one_array(array) for array in self.apply(piece)]
         if len(arrays) != len(self.gives):
@@ -75,7 +75,7 @@ _FIELD_NUMBER = b"PARQUET:field_id"
 _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
-def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
+def changed_schema(schema: pa.Schema, change: TableChange) -> pa.Schema:
     """Return the schema with new types for replaced columns, and without those left out.
 
     Field names and their order stay, and so do metadata and whether it may be null of every other
@@ -101,7 +101,7 @@ def new_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
     return pa.field(field.name, kind, nullable=True, metadata=metadata)
 
 
-def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:
+def _metadata(schema: pa.Schema, change: TableChange) -> dict[bytes, bytes] | None:
     metadata = dict(schema.metadata or {})
     kinds = {name: schema.field(name).type for name in change.gives}
     if change.dropped or kinds != dict(change.gives):
@@ -111,13 +111,15 @@ def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:
         return metadata or None
     try:
         notes = json.loads(metadata[_PANDAS])
-        notes = _pandas_notes(notes, schema, change)
+        notes = _pandas_metadata(notes, schema, change)
     except (ValueError, KeyError, TypeError, AttributeError):
         return metadata
     return {**metadata, _PANDAS: json.dumps(notes).encode()}
 
 
-def _pandas_notes(notes: dict[str, Any], schema: pa.Schema, change: Change) -> dict[str, Any]:
+def _pandas_metadata(
+    notes: dict[str, Any], schema: pa.Schema, change: TableChange
+) -> dict[str, Any]:
     """Return what pandas wrote about its columns, true again.
 
     A replaced column of another type would not be read at all with the old notes; and the number

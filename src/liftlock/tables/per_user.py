@@ -11,23 +11,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import PerUserPriors
-from liftlock.contexts.columns import CellReader, ColumnEncoding
-from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
-from liftlock.forms import ArcChannel
 from liftlock.mechanism import Mechanism
-from liftlock.tables.cells import CellCodes, numbers_of_column
-from liftlock.tables.formats.base import TableSource, name_cells
+from liftlock.model import PerUserPriors
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.columns import CellReader, ColumnEncoding
+from liftlock.model.per_user import read_limits
+from liftlock.model.structured import ArcChannel
+from liftlock.tables.cells import CellEncoder, column_to_floats
+from liftlock.tables.formats.base import TableSource, cell_errors_in
 
 _SUMS = 1e-6
 
 
 @dataclass(frozen=True)
-class UserColumn:
+class PerUserRandomiser:
     """A mechanism of users at work on batches: the value in one column, its prior in others."""
 
     mechanism: Mechanism
@@ -57,10 +57,10 @@ class UserColumn:
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (self.column, *self.knows)
+        return (self.column, *self.prior_columns)
 
     @property
-    def knows(self) -> tuple[str, ...]:
+    def prior_columns(self) -> tuple[str, ...]:
         """The columns that say what is known of each row: its prior, and its budget."""
         own = tuple(self.priors[label] for label in self._alphabet.labels)
         return own if self.budgets is None else (*own, self.budgets)
@@ -71,8 +71,8 @@ class UserColumn:
         return tuple(self.priors[label] for label in self._alphabet.labels)
 
     @cached_property
-    def _cells(self) -> CellCodes:
-        return CellCodes(ColumnEncoding(self.column), self._alphabet)
+    def _cells(self) -> CellEncoder:
+        return CellEncoder(ColumnEncoding(self.column), self._alphabet)
 
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the type of the released column: a number of 32 bits for the arc."""
@@ -83,11 +83,11 @@ class UserColumn:
         """Tell whether the column may have missing cells once it is released: never."""
         return False
 
-    def released(self, batch: pa.RecordBatch) -> pa.Array:
+    def release(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
         codes = self._cells.codes(cells).astype(np.int64)
-        priors = self.known([batch])
+        priors = self.gather_priors([batch])
         own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
             raise CellError(
@@ -107,7 +107,7 @@ class UserColumn:
         found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
         return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
 
-    def counted(
+    def count_reports(
         self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any
     ) -> PerUserAggregate:
         """Add up a column of reports under the priors of their rows, for one question."""
@@ -119,7 +119,7 @@ class UserColumn:
 
     def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
         """Return the numbers that the arc reports."""
-        found = numbers_of_column(cells, self._cells.reader)
+        found = column_to_floats(cells, self._cells.reader)
         for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
             raise CellError(
                 "the report is not a whole number",
@@ -130,7 +130,7 @@ class UserColumn:
             )
         return found.astype(np.int64)
 
-    def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
+    def gather_priors(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
         """Return the prior and the budget of each row of some batches."""
         rows = [self._masses(batch) for batch in batches]
         width = len(self._alphabet)
@@ -139,12 +139,12 @@ class UserColumn:
         name = self.budgets
         if name is None:
             return found
-        budgets = [text for batch in batches for text in budget_cells(batch.column(name), name)]
+        budgets = [text for batch in batches for text in budget_texts(batch.column(name), name)]
         return found.with_budgets(budgets)
 
     def _masses(self, batch: pa.RecordBatch) -> Floats:
         columns: Sequence[Any] = [
-            numbers_of_column(
+            column_to_floats(
                 batch.column(self.priors[label]),
                 CellReader(ColumnEncoding(self.priors[label]), self._alphabet),
             )
@@ -164,10 +164,10 @@ class UserColumn:
         return masses
 
 
-def budget_cells(cells: pa.Array, column: str) -> list[str]:
+def budget_texts(cells: pa.Array, column: str) -> list[str]:
     """Return the budgets of rows as texts; refuse a cell that is none.
 
-    >>> budget_cells(pa.array(["1", "0.5", "1"]), "epsilon")
+    >>> budget_texts(pa.array(["1", "0.5", "1"]), "epsilon")
     ['1', '0.5', '1']
     """
     known: set[str] = set()
@@ -186,10 +186,10 @@ def budget_cells(cells: pa.Array, column: str) -> list[str]:
     return found
 
 
-def budgets_of(source: TableSource, column: str) -> list[str]:
+def distinct_budgets(source: TableSource, column: str) -> list[str]:
     """Return the different budgets of the rows of a table, in the order of their first rows."""
     found: dict[str, None] = {}
     for piece in source.batches([column]):
-        with name_cells(source, piece):
-            found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
+        with cell_errors_in(source, piece):
+            found |= dict.fromkeys(budget_texts(piece.batch.column(column), column))
     return list(found)

@@ -23,7 +23,7 @@ class _Stopped(Exception):
     """The other side has gone."""
 
 
-class _Line:
+class _BoundedQueue:
     """A queue of bounded length that either side may close."""
 
     def __init__(self, depth: int) -> None:
@@ -59,25 +59,25 @@ def read_ahead(items: Iterator[T], depth: int = DEPTH) -> Iterator[Iterator[T]]:
     ...     list(numbers)
     [1, 2, 3]
     """
-    line = _Line(depth)
+    buffer = _BoundedQueue(depth)
     failures: list[BaseException] = []
 
     def fetch() -> None:
         try:
             for item in items:
-                line.put(item)
-            line.put(_END)
+                buffer.put(item)
+            buffer.put(_END)
         except _Stopped:
             return
         except BaseException as error:
             failures.append(error)
             try:
-                line.put(_END)
+                buffer.put(_END)
             except _Stopped:
                 return
 
     def given() -> Iterator[T]:
-        while (item := line.get()) is not _END:
+        while (item := buffer.get()) is not _END:
             yield item
         if failures:
             raise failures[0]
@@ -87,7 +87,7 @@ def read_ahead(items: Iterator[T], depth: int = DEPTH) -> Iterator[Iterator[T]]:
     try:
         yield given()
     finally:
-        line.stopped.set()
+        buffer.stopped.set()
         thread.join()
         close = getattr(items, "close", None)
         if close is not None:
@@ -95,38 +95,36 @@ def read_ahead(items: Iterator[T], depth: int = DEPTH) -> Iterator[Iterator[T]]:
 
 
 @contextmanager
-def written_behind(
-    consume: Callable[[T], None], depth: int = DEPTH
-) -> Iterator[Callable[[T], None]]:
+def write_behind(consume: Callable[[T], None], depth: int = DEPTH) -> Iterator[Callable[[T], None]]:
     """Give a function that hands an item to `consume` in another thread, in order.
 
     All items have been consumed when the block ends without an error. An error of `consume` is
     raised by the next call, or at the end.
 
     >>> found = []
-    >>> with written_behind(found.append) as hand:
+    >>> with write_behind(found.append) as hand:
     ...     hand(1)
     ...     hand(2)
     >>> found
     [1, 2]
     """
-    line = _Line(depth)
+    buffer = _BoundedQueue(depth)
     failures: list[BaseException] = []
 
     def work() -> None:
         try:
-            while (item := line.get()) is not _END:
+            while (item := buffer.get()) is not _END:
                 consume(item)
                 del item
         except _Stopped:
             return
         except BaseException as error:
             failures.append(error)
-            line.stopped.set()
+            buffer.stopped.set()
 
     def hand(item: T) -> None:
         try:
-            line.put(item)
+            buffer.put(item)
         except _Stopped:
             raise failures[0] from None
 
@@ -134,13 +132,13 @@ def written_behind(
     thread.start()
     try:
         yield hand
-        # A stopped line has a failure, which is raised below.
+        # A stopped buffer has a failure, which is raised below.
         with suppress(_Stopped):
-            line.put(_END)
+            buffer.put(_END)
         while thread.is_alive():
             thread.join(_PATIENCE)
     finally:
-        line.stopped.set()
+        buffer.stopped.set()
         thread.join()
     if failures:
         raise failures[0]

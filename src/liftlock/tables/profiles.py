@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import ProfileGraph
-from liftlock.contexts.columns import ColumnEncoding
 from liftlock.errors import CellError, FileError, InputError, NotDefined, listed
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.columns import ColumnEncoding
 from liftlock.notions.lift import Impossible
 from liftlock.report.format import shown_pair
-from liftlock.sampling.by_profile import coded_rows
-from liftlock.tables.cells import CellCodes
-from liftlock.tables.encoding import EncodedColumns
+from liftlock.sampling.release import coded_rows
+from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableFile
-from liftlock.tables.protect.count import Tally
+from liftlock.tables.protect.count import CombinationCounter
+from liftlock.tables.randomiser import ColumnRandomiser
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ _PERCENT_NAMED = 90
 
 
 @dataclass(frozen=True)
-class ProfileColumn(EncodedColumns):
+class ProfileColumn(ColumnRandomiser):
     """A mechanism for a graph of profiles at work on a column of values, and one of profiles.
 
     The column of profiles comes last in what is read, and is not released. Without one, the
@@ -135,12 +135,12 @@ class ProfileColumn(EncodedColumns):
         return coded_rows(self.mechanism.channel, self.graph, codes, whose)
 
     @cached_property
-    def _values(self) -> CellCodes:
-        return CellCodes(ColumnEncoding(str(self.names[0])), self.graph.inputs)
+    def _values(self) -> CellEncoder:
+        return CellEncoder(ColumnEncoding(str(self.names[0])), self.graph.inputs)
 
     @cached_property
-    def _names(self) -> CellCodes:
-        return CellCodes(ColumnEncoding(str(self.profiles)), self.graph.profiles)
+    def _names(self) -> CellEncoder:
+        return CellEncoder(ColumnEncoding(str(self.profiles)), self.graph.profiles)
 
     @cached_property
     def _bare(self) -> npt.NDArray[np.int64]:
@@ -152,7 +152,7 @@ class ProfileColumn(EncodedColumns):
         """They are looked at."""
 
 
-def _read(cells: CellCodes, column: pa.Array | pa.ChunkedArray, what: str) -> npt.NDArray[Any]:
+def _read(cells: CellEncoder, column: pa.Array | pa.ChunkedArray, what: str) -> npt.NDArray[Any]:
     """Return the position of each cell; what is none of the known labels is named."""
     try:
         return cells.codes(column)
@@ -196,7 +196,7 @@ def find_profiles(
     for piece in source.batches(wanted):
         rows += piece.batch.num_rows
         for column, found in counted.items():
-            tally = Tally((column,))
+            tally = CombinationCounter((column,))
             try:
                 tally.add(piece.batch)
             except InputError:  # lists and structures name nobody
@@ -225,9 +225,9 @@ def column_worker(
     unseen: str | None = None,
     profiles: Any = None,
     impossible: Impossible = "refuse",
-) -> EncodedColumns:
+) -> ColumnRandomiser:
     """Return what releases a column: by its profiles, if that is what the mechanism is for."""
-    found = EncodedColumns.of(mechanism, column, unseen)
+    found = ColumnRandomiser.of(mechanism, column, unseen)
     if isinstance(mechanism.context, ProfileGraph):
         return ProfileColumn(mechanism, unseen, found.names, profiles, impossible)
     if profiles is not None:

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from liftlock.alphabet import Label
-from liftlock.contexts.columns import check_secret_gone
 from liftlock.errors import CellError
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
+from liftlock.model.alphabet import Label
+from liftlock.model.columns import require_secret_dropped
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.lift import Impossible
 from liftlock.tables.cells import Codes
-from liftlock.tables.change import Change
-from liftlock.tables.encoding import EncodedColumns
-from liftlock.tables.formats.base import Piece, TableSource, name_cells
-from liftlock.tables.formats.frame import NewColumn, OpenedFrame
-from liftlock.tables.per_user import UserColumn
+from liftlock.tables.change import TableChange
+from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
+from liftlock.tables.formats.frame import FrameAdapter, ReleasedColumn
+from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
 from liftlock.tables.protect.spec import ColumnSpec
+from liftlock.tables.randomiser import ColumnRandomiser
 
 # --- tables -------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ from liftlock.tables.protect.spec import ColumnSpec
 class ColumnRelease:
     """Columns of a source through one mechanism, batch after batch."""
 
-    worker: EncodedColumns | UserColumn
+    worker: ColumnRandomiser | PerUserRandomiser
     source: TableSource
     counts: Counter[Label] = field(default_factory=Counter)
     """How often each output came out; nothing for encodings, and for priors of each row's own."""
@@ -59,19 +59,21 @@ class ColumnRelease:
     @property
     def _before(self) -> list[pa.DataType]:
         """The types that the columns should keep: none if a CSV calls everything text."""
-        untyped = getattr(self.source, "untyped", False) and isinstance(self.worker, EncodedColumns)
+        untyped = getattr(self.source, "untyped", False) and isinstance(
+            self.worker, ColumnRandomiser
+        )
         return [pa.null() if untyped else self.source.type_of(name) for name in self.columns]
 
     def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Randomise one batch, and count what came out."""
-        if isinstance(self.worker, UserColumn):
-            return [self.worker.released(batch)]
-        outputs, kept = self.worker.drawn([batch.column(name) for name in self.needs])
+        if isinstance(self.worker, PerUserRandomiser):
+            return [self.worker.release(batch)]
+        outputs, kept = self.worker.draw_outputs([batch.column(name) for name in self.needs])
         seen = outputs if kept is None else outputs[~kept]
         self.kept += len(outputs) - len(seen)
         if not isinstance(self.worker.mechanism.channel, SupportChannel):
             self._count(self.worker.mechanism, seen)
-        return self.worker.decoded(outputs, self._before, kept)
+        return self.worker.decode_outputs(outputs, self._before, kept)
 
     def _count(self, mechanism: Mechanism, outputs: Codes) -> None:
         labels = mechanism.table.outputs.labels
@@ -80,18 +82,18 @@ class ColumnRelease:
             self.counts[label] += number
 
 
-def change_of(
+def make_change(
     source: TableSource, releases: Sequence[ColumnRelease], dropped: Sequence[str] = ()
-) -> Change:
+) -> TableChange:
     """Return the change that replaces columns by what is released for them."""
     needs = tuple(dict.fromkeys(name for release in releases for name in release.needs))
     gives = {name: kind for release in releases for name, kind in release.gives().items()}
 
-    def apply(piece: Piece) -> list[pa.Array]:
-        with name_cells(source, piece):
+    def apply(piece: RowBatch) -> list[pa.Array]:
+        with cell_errors_in(source, piece):
             return [array for release in releases for array in release.arrays(piece.batch)]
 
-    return Change(needs, gives, apply, tuple(dropped))
+    return TableChange(needs, gives, apply, tuple(dropped))
 
 
 @dataclass
@@ -105,18 +107,19 @@ class TableRelease:
 
     def __post_init__(self) -> None:
         self.releases = [
-            ColumnRelease(self._worker(column), self.source) for column in self.protection.columns
+            ColumnRelease(self._make_randomiser(column), self.source)
+            for column in self.protection.columns
         ]
 
-    def _worker(self, column: ProtectedColumn) -> EncodedColumns | UserColumn:
+    def _make_randomiser(self, column: ProtectedColumn) -> ColumnRandomiser | PerUserRandomiser:
         if not column.mechanism.per_user:
-            return EncodedColumns.of(column.mechanism)
+            return ColumnRandomiser.of(column.mechanism)
         spec = next(spec for spec in self.specs if spec.column == column.name)
-        return UserColumn(column.mechanism, spec.column, spec.local, spec.local_budgets)
+        return PerUserRandomiser(column.mechanism, spec.column, spec.local, spec.local_budgets)
 
-    def change(self) -> Change:
+    def change(self) -> TableChange:
         """Return what is to be done to the table."""
-        return change_of(self.source, self.releases, self.protection.dropped)
+        return make_change(self.source, self.releases, self.protection.dropped)
 
     def may_be_missing(self) -> dict[str, bool]:
         """Return which columns may have missing cells once they are released."""
@@ -126,7 +129,7 @@ class TableRelease:
             for at, name in enumerate(release.columns)
         }
 
-    def done(self) -> Protection:
+    def counted_protection(self) -> Protection:
         """Return the protection with how often each output was released."""
         columns = tuple(
             replace(column, counts=dict(release.counts))
@@ -172,17 +175,17 @@ def release_frame(
     (True, True)
     """
     work = column_worker(mechanism, column, unseen, profiles, impossible)
-    opened = OpenedFrame.of(frame)
-    check_secret_gone(mechanism.encoding, opened.columns, keep)
-    cells = [opened.cells(name) for name in work.needs]
+    adapter = FrameAdapter.of(frame)
+    require_secret_dropped(mechanism.encoding, adapter.columns, keep)
+    cells = [adapter.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):
-        with _rows_from(first):
-            parts.append(work.released(batch))
-    kinds = work.released_types([opened.cells(name).type for name in work.names])
-    return opened.replaced(
+        with _cell_errors_from(first):
+            parts.append(work.release(batch))
+    kinds = work.released_types([adapter.cells(name).type for name in work.names])
+    return adapter.replace_columns(
         {
-            name: NewColumn(
+            name: ReleasedColumn(
                 pa.chunked_array([part[at] for part in parts], type=kinds[at]),
                 cells[at],
                 work.may_be_none(at),
@@ -210,19 +213,19 @@ def aggregate_frame(
     >>> aggregate_frame(pa.table({"answer": ["no", "yes", "no"]}), made, "answer").counts
     (2, 1)
     """
-    work = EncodedColumns.of(mechanism, column)
+    work = ColumnRandomiser.of(mechanism, column)
     needed = [*work.names, *(name for name in (weights, offsets) if isinstance(name, str))]
-    opened = OpenedFrame.of(frame, needed)
+    adapter = FrameAdapter.of(frame, needed)
     numbers = {
-        name: opened.numbers(given, name[:-1])
+        name: adapter.numbers(given, name[:-1])
         for name, given in (("weights", weights), ("offsets", offsets))
     }
-    total = Aggregate.none(mechanism.channel)
-    for first, batch in _batches([opened.cells(name) for name in work.names]):
+    total = Aggregate.empty(mechanism.channel)
+    for first, batch in _batches([adapter.cells(name) for name in work.names]):
         rows = slice(first, first + len(batch[0]))
         each = {name: given if given is None else given[rows] for name, given in numbers.items()}
-        with _rows_from(first):
-            total += work.counted(batch, **each)
+        with _cell_errors_from(first):
+            total += work.count_reports(batch, **each)
     return total
 
 
@@ -235,7 +238,7 @@ def _batches(columns: Sequence[pa.ChunkedArray]) -> Iterator[tuple[int, list[pa.
 
 
 @contextmanager
-def _rows_from(first: int) -> Iterator[None]:
+def _cell_errors_from(first: int) -> Iterator[None]:
     """Name a cell that is refused by its row in the frame."""
     try:
         yield

@@ -9,29 +9,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from liftlock._runtime.progress import Progress, Step
+from liftlock._runtime.storage import check_writable, open_atomically, refuse_existing
 from liftlock.errors import FileError, InputError
-from liftlock.files import Note, silent
-from liftlock.progress import Progress, Step
-from liftlock.storage import check_free, check_writable, opened_atomically
-from liftlock.tables.change import Change, changed_schema
+from liftlock.files import Note, ignore_note
+from liftlock.tables.change import TableChange, changed_schema
 from liftlock.tables.formats import FORMATS, format_named
 from liftlock.tables.formats.base import Format, RowStream, TableFile, TableSink, Target
-from liftlock.tables.pipeline import read_ahead, written_behind
+from liftlock.tables.pipeline import read_ahead, write_behind
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Change", "check_output", "rewrite"]
+__all__ = ["TableChange", "check_output", "rewrite_table"]
 
 
-def rewrite(
+def rewrite_table(
     source: TableFile,
     output: Path,
-    change: Change,
+    change: TableChange,
     *,
     watch: Progress | None = None,
     force: bool = False,
-    note: Note = silent,
+    note: Note = ignore_note,
     before_naming: Callable[[], None] | None = None,
 ) -> int:
     """Write the changed table as a new file, whole or not at all; return its number of rows.
@@ -53,10 +53,10 @@ def rewrite(
     """
     finish = before_naming or (lambda: None)
     form = check_output(source, output, force=force)
-    change.checked(source)
-    plan = _Plan.of(source, change)
+    change.check_columns(source)
+    plan = _ColumnMap.of(source, change)
     if form.copy is not None and source.format == form.key:
-        with _opened(output, force=force) as stream:
+        with _open_output(output, force=force) as stream:
             rows = form.copy(source, output, stream, change, watch)
             finish()
             return rows
@@ -65,7 +65,7 @@ def rewrite(
     _check_types(schema, form)
     if not form.typed:
         note(f"all values of {output} are text: a CSV does not store types")
-    with _opened(output, force=force) as stream:
+    with _open_output(output, force=force) as stream:
         sink = form.sink(Target(stream, output, schema, source, plan.kept, plan.given))
         rows = _write_all(rows_in, sink, plan, change, watch)
         finish()
@@ -101,13 +101,13 @@ def check_output(source: TableFile, output: Path, *, force: bool = False) -> For
             remedy="choose another name: the input is never overwritten",
         )
     if not force:
-        check_free(output)
+        refuse_existing(output)
     return form
 
 
 @contextmanager
-def _opened(output: Path, *, force: bool) -> Iterator[BinaryIO]:
-    with opened_atomically(output, replace=force) as stream:
+def _open_output(output: Path, *, force: bool) -> Iterator[BinaryIO]:
+    with open_atomically(output, replace=force) as stream:
         if output.suffix.lower() != ".gz":
             yield stream
             return
@@ -121,7 +121,7 @@ def _opened(output: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _ColumnMap:
     """Where the columns of the output come from; columns of the source go by position."""
 
     kept: tuple[int, ...]
@@ -134,7 +134,7 @@ class _Plan:
     """Those that the change reads."""
 
     @classmethod
-    def of(cls, source: TableFile, change: Change) -> _Plan:
+    def of(cls, source: TableFile, change: TableChange) -> _ColumnMap:
         columns, order = source.columns, list(change.gives)
         kept = tuple(at for at, name in enumerate(columns) if name not in change.dropped)
         given = {at: order.index(columns[at]) for at in kept if columns[at] in change.gives}
@@ -143,7 +143,11 @@ class _Plan:
 
 
 def _write_all(
-    rows_in: RowStream, sink: TableSink, plan: _Plan, change: Change, watch: Progress | None
+    rows_in: RowStream,
+    sink: TableSink,
+    plan: _ColumnMap,
+    change: TableChange,
+    watch: Progress | None,
 ) -> int:
     """Send all rows through the change into a sink: one thread reads, one writes, one changes."""
     count = 0
@@ -153,9 +157,9 @@ def _write_all(
 
     with ExitStack() as failing:
         failing.callback(sink.abandon)
-        with written_behind(write) as hand, read_ahead(rows_in.groups) as groups:
+        with write_behind(write) as hand, read_ahead(rows_in.groups) as groups:
             for rows in groups:
-                new = change.applied(rows.needs)
+                new = change.apply_to(rows.needs)
                 arrays = [
                     new[plan.given[at]] if at in plan.given else rows.kept[at] for at in plan.kept
                 ]

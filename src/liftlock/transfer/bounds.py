@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from liftlock.alphabet import Label
-from liftlock.contexts import Ball, Family, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import AnyChannel
+from liftlock.model import Ball, Family, Prior, PriorSet
+from liftlock.model.alphabet import Label
+from liftlock.model.structured import AnyChannel
 from liftlock.notions.base import Notion, safe_text
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from liftlock.notions.measurement import number_to_json
-from liftlock.notions.relations import implied
+from liftlock.notions.relations import implications
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def in_nats(value: Enclosure) -> str:
     return "no bound" if value.is_infinite else f"{safe_text(value)} nats"
 
 
-def least_of(bounds: Sequence[TransferBound]) -> TransferBound:
+def smallest_bound(bounds: Sequence[TransferBound]) -> TransferBound:
     """Return the smallest bound, by what may be promised (the first of equals)."""
     finite = [bound for bound in bounds if bound.value.upper is not None]
     return min(finite, key=lambda bound: bound.value.upper or 0) if finite else bounds[0]
 
 
 @dataclass(frozen=True)
-class Level:
+class LiftLevel:
     """How far lifts move under the prior of the design: both sides, as ratios and in nats."""
 
     rise: Enclosure
@@ -81,9 +81,9 @@ class Level:
     down: Enclosure
 
     @classmethod
-    def of_channel(cls, channel: AnyChannel, context: Prior | PriorSet) -> Level:
+    def of_channel(cls, channel: AnyChannel, context: Prior | PriorSet) -> LiftLevel:
         """Measure it."""
-        found = extremes(channel, context)
+        found = extreme_lifts(channel, context)
         upper, lower = found.eps_upper(), found.eps_lower()
         ratios = [
             Enclosure.infinity() if side.ratio is None else Enclosure.of(side.ratio)
@@ -92,13 +92,13 @@ class Level:
         return cls(ratios[0], ratios[1], upper.value, lower.value)
 
     @classmethod
-    def of_guarantee(cls, guarantee: Notion, context: Prior | PriorSet) -> Level:
+    def of_guarantee(cls, guarantee: Notion, context: Prior | PriorSet) -> LiftLevel:
         """Take it from a guarantee."""
         limits = guarantee.lift_limits()
         if limits is not None and limits.lower is not None and limits.upper is not None:
             lower, upper = limits.lower, limits.upper
         elif guarantee.ratio_limit is not None and isinstance(context, Prior):
-            rows = {row.target: row.bound for row in implied(guarantee, context)}
+            rows = {row.target: row.bound for row in implications(guarantee, context)}
             up, down = rows["eps_upper"], rows["eps_lower"]
             assert up is not None
             assert down is not None
@@ -118,7 +118,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Shift:
+class PriorShift:
     """What is known symbol by symbol: the prior of the design, and the range under the others.
 
     `before`, `least` and `most` are P1(x) and the ends of P2(x) over all priors that may be true.
@@ -130,7 +130,7 @@ class Shift:
     most: tuple[Fraction, ...]
 
     @classmethod
-    def of(cls, designed: Prior, actual: Prior | PriorSet) -> Shift:
+    def of(cls, designed: Prior, actual: Prior | PriorSet) -> PriorShift:
         """Compare priors whose labels are in the same order."""
         low, high = actual.symbol_ranges
         return cls(designed.labels, designed.fractions, low, high)
@@ -154,14 +154,14 @@ class Shift:
         )
 
     @property
-    def thinned(self) -> Fraction | None:
+    def largest_decrease(self) -> Fraction | None:
         """The largest P1(x) / P2(x): by how much an output may become rarer. None: no bound."""
         if self.vanishing:
             return None
         return max(p / low for p, low in zip(self.before, self.least, strict=True) if p)
 
     @property
-    def swollen(self) -> Fraction | None:
+    def largest_increase(self) -> Fraction | None:
         """The largest P2(x) / P1(x): by how much an output may become more frequent."""
         if self.unprotected:
             return None
@@ -184,32 +184,38 @@ def total_variation(first: Prior, second: Prior) -> Fraction:
 # --- the bounds -----------------------------------------------------------------------------------
 
 
-def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterator[TransferBound]:
+def ratio_bounds(
+    level: LiftLevel, shift: PriorShift, actual: Prior | PriorSet
+) -> Iterator[TransferBound]:
     """Yield eps + eta, and the same with both sides apart where that is less.
 
     Source: 000 Lemma 3, eq. (12), Cor 7, Cor 8.
     """
-    thinned, swollen = shift.thinned, shift.swollen
-    whole = no_ratio(_why_none(shift))
+    largest_decrease, largest_increase = shift.largest_decrease, shift.largest_increase
+    whole = infinite_ratio_bound(_why_none(shift))
     if isinstance(actual, Ball) and actual.centre.fractions == shift.before:
         formula, source = "eps + ln(1 + d/(P_min - d))", "000 Lemma 3, Cor 7 (corrected)"
         whole = replace(whole, formula=formula, source=source)
-    if thinned is None or swollen is None:
+    if largest_decrease is None or largest_increase is None:
         yield whole
         return
-    whole = replace(whole, value=level.lip + enclosure.log(max(thinned, swollen)), note="")
+    whole = replace(
+        whole, value=level.lip + enclosure.log(max(largest_decrease, largest_increase)), note=""
+    )
     yield whole
     apart = TransferBound(
         "both sides apart",
-        (level.up + enclosure.log(thinned)).maximum(level.down + enclosure.log(swollen)),
+        (level.up + enclosure.log(largest_decrease)).maximum(
+            level.down + enclosure.log(largest_increase)
+        ),
         "max of eps_upper + max ln P1(x)/P2(x), eps_lower + max ln P2(x)/P1(x)",
         "math Lemma 3 for each side of the lift",
     )
-    if least_of([whole, apart]) is apart:
+    if smallest_bound([whole, apart]) is apart:
         yield apart
 
 
-def no_ratio(note: str) -> TransferBound:
+def infinite_ratio_bound(note: str) -> TransferBound:
     """Return the bound by ratios where there is none."""
     return TransferBound(
         "log ratio",
@@ -221,7 +227,7 @@ def no_ratio(note: str) -> TransferBound:
 
 
 def variation_bound(
-    level: Level, designed: Sequence[Prior], actual: Sequence[Prior]
+    level: LiftLevel, designed: Sequence[Prior], actual: Sequence[Prior]
 ) -> TransferBound:
     """Return eps + ln(1 + TV / c), as published: TV the largest distance, c the rarest symbol.
 
@@ -240,7 +246,7 @@ def variation_bound(
 
 
 def likelihood_bounds(
-    level: Level,
+    level: LiftLevel,
     designed: Prior | PriorSet,
     *,
     guarantee: Notion | None,
@@ -263,7 +269,7 @@ def likelihood_bounds(
         lines.append(("rarest symbol", _omega(level.fall, rarest), formula, "000 Prop 1, eq. (12)"))
     if guarantee is not None and isinstance(designed, Prior):
         exact = next(
-            row for row in implied(guarantee, designed.restricted()) if row.target == "ldp"
+            row for row in implications(guarantee, designed.restrict()) if row.target == "ldp"
         )
         if exact.bound is not None:
             lines.append(("LDP that follows", exact.bound, exact.formula, "000 Thm 1"))
@@ -276,7 +282,7 @@ def likelihood_bounds(
         yield TransferBound("LDP", ldp, "max ln q(y|x)/q(y|x')", "000 Cor 2")
 
 
-def back_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
+def bound_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
     """Bound the leakage by a likelihood ratio if no symbol is rarer than `rarest`.
 
     Source: 000 Thm 1 converse.
@@ -289,7 +295,7 @@ def back_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
     return TransferBound("back from ratios", value, formula, "000 Thm 1 converse")
 
 
-def variation_threshold(level: Level, designed: Prior, actual: Prior) -> Enclosure:
+def variation_threshold(level: LiftLevel, designed: Prior, actual: Prior) -> Enclosure:
     """Enclose the largest distance at which eps + ln(1 + TV/c) is the least term of eq. (12).
 
     It is c (e^min(eps, Phi) - 1) with Phi = ln((E-1+P_min)/P_min) - eps and E = e^eps; as
@@ -328,7 +334,7 @@ def _rarest(designed: Prior | PriorSet) -> Fraction | None:
     return None
 
 
-def _why_none(shift: Shift) -> str:
+def _why_none(shift: PriorShift) -> str:
     parts = []
     if shift.unprotected:
         named = ", ".join(repr(label) for label in shift.unprotected[:3])

@@ -12,29 +12,29 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from liftlock._checks import require_context, require_notion
-from liftlock.alphabet import Alphabet, Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.contexts import Ball, Context, Family, Intervals, Prior, PriorSet
 from liftlock.errors import InputError, LabelError, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
 from liftlock.mechanism import Mechanism
+from liftlock.model import Ball, Context, Family, Intervals, Prior, PriorSet
+from liftlock.model._checks import require_context, require_notion
+from liftlock.model.alphabet import Alphabet, Label, label_to_json
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, HashingChannel, SupportChannel
 from liftlock.notions import LDP
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.measurement import Measurement, ends_to_json, number_to_json
 from liftlock.transfer.bounds import (
-    Level,
-    Shift,
+    LiftLevel,
+    PriorShift,
     TransferBound,
-    back_from_ratios,
+    bound_from_ratios,
     in_nats,
-    least_of,
+    infinite_ratio_bound,
     likelihood_bounds,
-    no_ratio,
     ratio_bounds,
+    smallest_bound,
     total_variation,
     variation_bound,
     variation_threshold,
@@ -71,7 +71,7 @@ class Transfer:
     @property
     def least(self) -> TransferBound:
         """The smallest of the bounds that hold together."""
-        return least_of([bound for bound in self.bounds if bound.given in self.eligible])
+        return smallest_bound([bound for bound in self.bounds if bound.given in self.eligible])
 
     @property
     def level(self) -> Enclosure:
@@ -156,9 +156,9 @@ def transfer(
     >>> str(found.designed), str(found.exact)  # ln 2 and ln(12/5)
     ('0.693147', 'lip 0.875469 nats (secret "yes", output 0)')
     """
-    known = Known.of(subject, designed)
-    actual = known.aligned(actual, "the other prior")
-    return known.compared(actual)
+    known = TransferSubject.of(subject, designed)
+    actual = known.align(actual, "the other prior")
+    return known.compare_with(actual)
 
 
 def transfer_within(
@@ -181,7 +181,7 @@ def transfer_within(
     >>> near.least.name, str(near.level)  # 1 + ln(1 + 0.02 / (0.1 - 0.02))
     ('log ratio', '1.22314')
     """
-    known = Known.of(subject, designed)
+    known = TransferSubject.of(subject, designed)
     centre = known.designed
     if not isinstance(centre, Prior):
         raise NotDefined("a distance", centre.describe(), "give the prior it was made for")
@@ -190,8 +190,8 @@ def transfer_within(
             "one distance is needed", remedy="give total_variation=..., or log_ratio=..."
         )
     if total_variation is not None:
-        return known.compared(Ball.of(centre, total_variation))
-    return known.compared(within_ratio(centre, log_ratio))
+        return known.compare_with(Ball.of(centre, total_variation))
+    return known.compare_with(within_ratio(centre, log_ratio))
 
 
 def within_ratio(centre: Prior, log_ratio: object) -> Intervals:
@@ -211,16 +211,16 @@ def within_ratio(centre: Prior, log_ratio: object) -> Intervals:
 
 
 @dataclass(frozen=True)
-class Known:
+class TransferSubject:
     """The subject of a transfer: a channel or a guarantee, with the prior of its design."""
 
     channel: AnyChannel | None
     guarantee: Notion | None
     designed: Prior | PriorSet
-    level: Level
+    level: LiftLevel
 
     @classmethod
-    def of(cls, subject: Subject, designed: Prior | PriorSet | None) -> Known:
+    def of(cls, subject: Subject, designed: Prior | PriorSet | None) -> TransferSubject:
         """Read the subject."""
         context: Context | None = designed
         channel: AnyChannel | None = None
@@ -246,16 +246,16 @@ class Known:
             )
         if channel is None:
             assert guarantee is not None
-            return cls(None, guarantee, context, Level.of_guarantee(guarantee, context))
-        made_for = on_inputs(context, channel.inputs, "the prior of the design")
-        return cls(channel, None, made_for, Level.of_channel(channel, made_for))
+            return cls(None, guarantee, context, LiftLevel.of_guarantee(guarantee, context))
+        made_for = reorder_context(context, channel.inputs, "the prior of the design")
+        return cls(channel, None, made_for, LiftLevel.of_channel(channel, made_for))
 
-    def aligned(self, context: Prior | PriorSet, name: str) -> Prior | PriorSet:
+    def align(self, context: Prior | PriorSet, name: str) -> Prior | PriorSet:
         """Return a context in the order of the inputs."""
         inputs = self.designed.inputs if self.channel is None else self.channel.inputs
-        return on_inputs(context, inputs, name)
+        return reorder_context(context, inputs, name)
 
-    def compared(self, actual: Prior | PriorSet) -> Transfer:
+    def compare_with(self, actual: Prior | PriorSet) -> Transfer:
         """Put all bounds together."""
         exact = None if self.channel is None else LIP.measure(self.channel, actual)
         shift = self._shift(actual)
@@ -270,15 +270,15 @@ class Known:
         if shift is not None:
             bounds += ratio_bounds(self.level, shift, actual)
         elif isinstance(self.designed, Family):
-            bounds.append(no_ratio("no prior of the family has the same symbols"))
+            bounds.append(infinite_ratio_bound("no prior of the family has the same symbols"))
         priors, others = _listed(self.designed), _listed(actual)
         if priors and others:
             bounds.append(variation_bound(self.level, priors, others))
-        everywhere = self.everywhere(unprotected)
+        everywhere = self.bounds_under_any_prior(unprotected)
         bounds += everywhere
-        ratio = least_of(everywhere)
+        ratio = smallest_bound(everywhere)
         if actual.smallest and not ratio.value.is_infinite:
-            bounds.append(back_from_ratios(ratio, actual.smallest))
+            bounds.append(bound_from_ratios(ratio, actual.smallest))
         return Transfer(
             self.designed.describe(),
             actual.describe(),
@@ -290,7 +290,7 @@ class Known:
             tight=not isinstance(self.channel, HashingChannel),
         )
 
-    def everywhere(self, unprotected: Sequence[Label]) -> list[TransferBound]:
+    def bounds_under_any_prior(self, unprotected: Sequence[Label]) -> list[TransferBound]:
         """Return the bounds that hold under every prior, those with an unprotected symbol too."""
         ratio = None
         if self.channel is not None:
@@ -306,15 +306,18 @@ class Known:
         )
         return list(found)
 
-    def _shift(self, actual: Prior | PriorSet) -> Shift | None:
+    def _shift(self, actual: Prior | PriorSet) -> PriorShift | None:
         """Compare symbol by symbol; of a family the nearest member counts."""
         if isinstance(self.designed, Prior):
-            return Shift.of(self.designed, actual)
+            return PriorShift.of(self.designed, actual)
         if isinstance(self.designed, Family):
-            shifts = [Shift.of(prior, actual) for prior in self.designed.priors]
-            finite = [each for each in shifts if each.thinned and each.swollen]
+            shifts = [PriorShift.of(prior, actual) for prior in self.designed.priors]
+            finite = [each for each in shifts if each.largest_decrease and each.largest_increase]
             if finite:
-                return min(finite, key=lambda each: max(each.thinned or 0, each.swollen or 0))
+                return min(
+                    finite,
+                    key=lambda each: max(each.largest_decrease or 0, each.largest_increase or 0),
+                )
         return None
 
     def _impossible(self, actual: Prior | PriorSet) -> tuple[Label, ...]:
@@ -349,7 +352,7 @@ class Known:
         )
 
 
-def on_inputs(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior | PriorSet:
+def reorder_context(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior | PriorSet:
     """Return a context in the order of the inputs of a channel.
 
     A prior may list symbols that the channel does not take, if it calls them impossible.
@@ -367,7 +370,7 @@ def on_inputs(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior |
                 remedy="give it probability 0, or design a mechanism that accepts it",
             )
     if extra:
-        context = context.restricted(label for label in context.labels if label in inputs)
+        context = context.restrict(label for label in context.labels if label in inputs)
     return context.reordered(inputs)
 
 

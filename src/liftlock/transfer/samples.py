@@ -13,19 +13,19 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock._checks import require_counts
-from liftlock.confidence import RadiusForm, read_confidence, variation_radius
-from liftlock.contexts import Ball, Intervals, Prior, PriorSet
 from liftlock.errors import InputError
+from liftlock.model import Ball, Intervals, Prior, PriorSet
+from liftlock.model._checks import require_counts
+from liftlock.model.confidence import RadiusForm, read_confidence, variation_radius
 from liftlock.notions.lip import LIP
 from liftlock.transfer.bounds import (
-    Shift,
+    PriorShift,
     TransferBound,
-    back_from_ratios,
-    least_of,
+    bound_from_ratios,
     ratio_bounds,
+    smallest_bound,
 )
-from liftlock.transfer.exact import Known, Subject, Transfer
+from liftlock.transfer.exact import Subject, Transfer, TransferSubject
 
 By = Literal["intervals", "ball", "both"]
 _WAYS: tuple[By, ...] = get_args(By)
@@ -60,7 +60,7 @@ def transfer_from_samples(
     beta = read_confidence(confidence)
     share = beta / 2 if by == "both" else beta
     intervals = Intervals.from_counts(pairs, confidence=1 - share)
-    known = Known.of(subject, Prior.from_counts(pairs))
+    known = TransferSubject.of(subject, Prior.from_counts(pairs))
     frequencies = known.designed
     assert isinstance(frequencies, Prior)
     size, trials = len(pairs), sum(int(value) for _, value in pairs)
@@ -68,9 +68,9 @@ def transfer_from_samples(
     forms: tuple[tuple[str, RadiusForm], ...] = (("ball", "sets"), ("ball, 000", "000"))
     for given, form in forms:
         sets[given] = Ball(frequencies, variation_radius(trials, size, share, form=form))
-    unprotected = Shift.of(frequencies, intervals.reordered(frequencies.inputs)).unprotected
-    bounds = [bound for given, near in sets.items() for bound in _over(known, given, near)]
-    everywhere = known.everywhere(unprotected)
+    unprotected = PriorShift.of(frequencies, intervals.reordered(frequencies.inputs)).unprotected
+    bounds = [bound for given, near in sets.items() for bound in _bounds_over(known, given, near)]
+    everywhere = known.bounds_under_any_prior(unprotected)
     rests = {
         "intervals": ("", "intervals"),
         "ball": ("", "ball", "ball, 000"),
@@ -87,10 +87,10 @@ def transfer_from_samples(
         1 - beta,
         rests,
     )
-    return found if by == "both" else _warned(found, sets)
+    return found if by == "both" else _add_warning(found, sets)
 
 
-def _over(known: Known, given: str, near: PriorSet) -> Iterator[TransferBound]:
+def _bounds_over(known: TransferSubject, given: str, near: PriorSet) -> Iterator[TransferBound]:
     """Yield the bounds over one set: exact if the channel is known, and by ratios."""
     near = near.reordered(known.designed.inputs)
     names = {
@@ -103,14 +103,14 @@ def _over(known: Known, given: str, near: PriorSet) -> Iterator[TransferBound]:
         formula = "the largest |ln lift| over the set, exactly"
         yield TransferBound("worst case", value, formula, f"000 Def 6; {names[given]}", given)
     assert isinstance(known.designed, Prior)
-    for bound in ratio_bounds(known.level, Shift.of(known.designed, near), near):
+    for bound in ratio_bounds(known.level, PriorShift.of(known.designed, near), near):
         yield replace(bound, given=given, source=f"000 Lemma 3; {names[given]}")
 
 
 def _back(everywhere: list[TransferBound], intervals: PriorSet) -> Iterator[TransferBound]:
-    ratio = least_of(everywhere)
+    ratio = smallest_bound(everywhere)
     if intervals.smallest and not ratio.value.is_infinite:
-        yield replace(back_from_ratios(ratio, intervals.smallest), given="intervals")
+        yield replace(bound_from_ratios(ratio, intervals.smallest), given="intervals")
 
 
 def _remarks(pairs: list[tuple[Any, Any]], trials: int, ball: PriorSet) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _remarks(pairs: list[tuple[Any, Any]], trials: int, ball: PriorSet) -> Itera
         yield f"likewise for {len(rare) - _LISTED} more"
 
 
-def _warned(found: Transfer, sets: Mapping[str, PriorSet]) -> Transfer:
+def _add_warning(found: Transfer, sets: Mapping[str, PriorSet]) -> Transfer:
     """Say when another set would have given less, which must not be chosen afterwards."""
     remarks = list(found.remarks)
     if not found.least.given:

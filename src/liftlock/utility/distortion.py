@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
+from liftlock._runtime.memory import require_memory
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.memory import refuse_beyond
+from liftlock.model.alphabet import Alphabet
+from liftlock.utility.base import Linear, Utility
 from liftlock.utility.mean import points_of
-from liftlock.utility.shape import Linear
-from liftlock.utility.utility import Utility
 
 LOSSES = ("hamming", "absolute", "squared")
 
@@ -29,7 +28,7 @@ class Distortion(Utility):
 
     Source: 000 eq. (18); 001 Prop. 3.
 
-    >>> far = Distortion.named("absolute", Alphabet.of([1, 2, 3]))
+    >>> far = Distortion.from_name("absolute", Alphabet.of([1, 2, 3]))
     >>> far.costs(np.array([[0.5, 0.25, 0.25]])).tolist()
     [0.75]
     """
@@ -59,9 +58,9 @@ class Distortion(Utility):
         return cls(np.array(loss, dtype=np.float64), labels)
 
     @classmethod
-    def named(cls, loss: str, inputs: Alphabet) -> Distortion:
+    def from_name(cls, loss: str, inputs: Alphabet) -> Distortion:
         """Make the Hamming, absolute or squared distortion on the input's own alphabet."""
-        refuse_beyond(
+        require_memory(
             3.0 * 8.0 * len(inputs) ** 2,
             f"a loss of {len(inputs):,} values by as many",
             remedy="merge rare values, use fewer bins for numbers, or ask for another utility",
@@ -87,7 +86,7 @@ class Distortion(Utility):
         """The least of the mean losses."""
         return Linear(self.loss, self.reproductions)
 
-    def restricted(self, places: Sequence[int]) -> Distortion:
+    def restrict(self, places: Sequence[int]) -> Distortion:
         """Keep the rows of the inputs at some places; reproductions stay."""
         return replace(self, loss=self.loss[list(places)])
 

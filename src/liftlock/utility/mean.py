@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.exact.reproducible import dot
-from liftlock.utility.shape import Variance
-from liftlock.utility.utility import Utility
+from liftlock.model.alphabet import Alphabet
+from liftlock.utility.base import Utility, Variance
 
 _LARGEST = 1e150
 """Squares of larger numbers leave the range of floats."""
@@ -55,13 +54,13 @@ class Mean(Utility):
         """The variance of the numbers."""
         return Variance(np.array(self.points))
 
-    def restricted(self, places: Sequence[int]) -> Mean:
+    def restrict(self, places: Sequence[int]) -> Mean:
         """Keep the numbers of the symbols at some places."""
         return Mean(tuple(self.points[i] for i in places))
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return the variance of each row."""
-        points = self._centred(posteriors)
+        points = self._centre(posteriors)
         # Measured from the likeliest number, distances keep the digits of small variances, which a
         # difference of squares would lose.
         away = points - points[np.argmax(posteriors, axis=-1)][..., None]
@@ -71,12 +70,12 @@ class Mean(Utility):
 
     def slopes(self, posteriors: Floats) -> Floats:
         """Return t^2 - 2 mean t."""
-        points = self._centred(posteriors)
+        points = self._centre(posteriors)
         mean = np.asarray(dot(posteriors, points))
         slopes: Floats = points**2 - 2.0 * mean[..., None] * points
         return slopes
 
-    def _centred(self, posteriors: Floats) -> Floats:
+    def _centre(self, posteriors: Floats) -> Floats:
         points = np.array(self.points)
         if np.shape(posteriors)[-1] != len(points):
             raise InputError(

@@ -13,13 +13,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Label
-from liftlock.channel import Channel
-from liftlock.contexts import Prior, ProfileGraph
+from liftlock._runtime.registry import name_of
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.registry import name_of
+from liftlock.model import Prior, ProfileGraph
+from liftlock.model.alphabet import Label
+from liftlock.model.channel import Channel
 from liftlock.utility.distortion import Distortion
 
 Aim = Literal["minimax", "hamming", "absolute", "squared", "distortion", "mutual-information"]
@@ -96,7 +96,7 @@ class ProfileUtility:
                 "a loss needs the utility distortion", value=name, remedy="use distortion"
             )
         if chosen in ("absolute", "squared"):
-            return cls(chosen, shares, Distortion.named(chosen, graph.inputs).loss)
+            return cls(chosen, shares, Distortion.from_name(chosen, graph.inputs).loss)
         return cls(chosen, shares)
 
     @property
@@ -113,39 +113,41 @@ class ProfileUtility:
         """Return the loss of each value and output; a wrong value costs 1 unless told otherwise."""
         return 1.0 - np.eye(values) if self.loss is None else self.loss
 
-    def value(self, laws: Floats, blocks: Floats) -> float:
+    def value(self, distributions: Floats, blocks: Floats) -> float:
         """Measure a channel; `blocks` are (profiles or 1, values, values)."""
         if self.name == "minimax":
             off = ~np.eye(blocks.shape[1], dtype=bool)
             # What a profile never has is never corrupted.
-            occurs = np.asarray(laws > 0, dtype=np.bool_)
+            occurs = np.asarray(distributions > 0, dtype=np.bool_)
             used = occurs if len(blocks) > 1 else np.atleast_2d(occurs.any(axis=0))
             return float(np.where(used[:, :, None] & off, blocks, 0.0).max())
-        joint = self.joint(laws, blocks)
+        joint = self.joint(distributions, blocks)
         if self.name == "mutual-information":
             return information(joint)
         return float((joint * self.losses(blocks.shape[1])).sum())
 
-    def joint(self, laws: Floats, blocks: Floats) -> Floats:
+    def joint(self, distributions: Floats, blocks: Floats) -> Floats:
         """Return P(x, y) for somebody who does not know the profile."""
-        masses = self.weights[:, None] * laws
+        masses = self.weights[:, None] * distributions
         if len(blocks) == 1:
             shared: Floats = masses.sum(axis=0)[:, None] * blocks[0]
             return shared
         mixed: Floats = (masses[:, :, None] * blocks).sum(axis=0)
         return mixed
 
-    def of_nothing(self, laws: Floats) -> float:
+    def value_of_no_release(self, distributions: Floats) -> float:
         """Return the value of the best constant output."""
         if self.name == "mutual-information":
             return 0.0
         if self.name == "minimax":
-            return 1.0 / int(laws.shape[1])
-        return float((dot(dot(self.weights, laws), self.losses(laws.shape[1]))).min())
+            return 1.0 / int(distributions.shape[1])
+        return float(
+            (dot(dot(self.weights, distributions), self.losses(distributions.shape[1]))).min()
+        )
 
-    def of_truth(self, laws: Floats) -> float:
+    def value_of_no_noise(self, distributions: Floats) -> float:
         """Return the value of releasing the value itself."""
-        return self.value(laws, np.eye(laws.shape[1])[None, :, :])
+        return self.value(distributions, np.eye(distributions.shape[1])[None, :, :])
 
 
 def information(joint: Floats) -> float:
@@ -217,7 +219,7 @@ def blocks_of(channel: Channel, graph: ProfileGraph) -> Floats:
     """
     pairs = graph.uses_profile(channel.inputs)
     wanted = graph.pairs if pairs else graph.inputs
-    order = wanted.order_of(channel.inputs, whose="the graph", other_name="the channel")
+    order = wanted.positions_in(channel.inputs, whose="the graph", other_name="the channel")
     for label in channel.outputs.labels:
         if label not in graph.inputs:
             raise InputError(
@@ -240,7 +242,7 @@ class ProfileErrors:
 
     names: tuple[Label, ...]
     values: tuple[Label, ...]
-    laws: Floats
+    distributions: Floats
     released: Floats
     """P(y | profile), a row for each profile and a column for each value."""
     largest: float
@@ -258,7 +260,7 @@ class ProfileErrors:
     @property
     def marginal(self) -> Floats:
         """The largest error of the frequency of each value, max_i |P_i(y) - (P_i A^i)(y)|."""
-        errors: Floats = np.abs(self.laws - self.released).max(axis=0)
+        errors: Floats = np.abs(self.distributions - self.released).max(axis=0)
         return errors
 
 
@@ -274,18 +276,22 @@ def profile_errors(
     0.0
     """
     blocks = blocks_of(channel, graph)
-    laws = graph.laws
+    distributions = graph.distributions
     utility = ProfileUtility.of(graph, "minimax", weights=weights)
     kept = np.diagonal(blocks, axis1=1, axis2=2)
     shared = len(blocks) == 1
-    released = dot(laws, blocks[0]) if shared else (laws[:, :, None] * blocks).sum(axis=1)
+    released = (
+        dot(distributions, blocks[0])
+        if shared
+        else (distributions[:, :, None] * blocks).sum(axis=1)
+    )
     return ProfileErrors(
         graph.profiles.labels,
         graph.inputs.labels,
-        laws,
+        distributions,
         released,
-        utility.value(laws, blocks),
-        np.maximum(0.0, 1.0 - (laws * kept).sum(axis=1)),
+        utility.value(distributions, blocks),
+        np.maximum(0.0, 1.0 - (distributions * kept).sum(axis=1)),
         utility.weights,
-        information(utility.joint(laws, blocks)),
+        information(utility.joint(distributions, blocks)),
     )

@@ -6,55 +6,55 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from liftlock.alphabet import Alphabet
+from liftlock._runtime.registry import Registry, name_of
 from liftlock.errors import InputError
-from liftlock.registry import Registry, name_of
+from liftlock.model.alphabet import Alphabet
+from liftlock.utility.base import Utility
+from liftlock.utility.custom import CustomUtility
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.mean import Mean
-from liftlock.utility.own import Own
 from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
-from liftlock.utility.utility import Utility
 
 
 @dataclass(frozen=True)
-class Entry:
+class UtilityKind:
     """One kind of utility: its key, how to make it for an alphabet, and what it says."""
 
     key: str
     make: Callable[[Alphabet], Utility]
-    says: str
+    summary: str
 
 
-REGISTRY: Registry[Entry] = Registry(
+REGISTRY: Registry[UtilityKind] = Registry(
     "kind of utility",
     "liftlock.utilities",
     (
-        Entry(
+        UtilityKind(
             "mutual-information",
             lambda _: MutualInformation(),
             "mutual information of output and X, in nats",
         ),
-        Entry("histogram", lambda _: Histogram(), "squared error of a histogram, per person"),
-        Entry("mean", Mean.of, "squared error of a numeric X, per person"),
-        Entry("guess", lambda _: Guess(), "how often the best guess of X is wrong"),
-        Entry(
+        UtilityKind("histogram", lambda _: Histogram(), "squared error of a histogram, per person"),
+        UtilityKind("mean", Mean.of, "squared error of a numeric X, per person"),
+        UtilityKind("guess", lambda _: Guess(), "how often the best guess of X is wrong"),
+        UtilityKind(
             "hamming",
-            lambda inputs: Distortion.named("hamming", inputs),
+            lambda inputs: Distortion.from_name("hamming", inputs),
             "how often the output is not X",
         ),
-        Entry(
+        UtilityKind(
             "absolute",
-            lambda inputs: Distortion.named("absolute", inputs),
+            lambda inputs: Distortion.from_name("absolute", inputs),
             "mean distance of the output from X",
         ),
-        Entry(
+        UtilityKind(
             "squared",
-            lambda inputs: Distortion.named("squared", inputs),
+            lambda inputs: Distortion.from_name("squared", inputs),
             "mean squared distance of the output from X",
         ),
     ),
     names=lambda entry: [entry.key],
-    fault=lambda entry: "" if isinstance(entry, Entry) else "give a liftlock.utility.Entry",
+    fault=lambda entry: "" if isinstance(entry, UtilityKind) else "give a liftlock.utility.Entry",
 )
 """Every utility that needs nothing but the alphabet, by name."""
 
@@ -74,7 +74,7 @@ def make_utility(utility: object, inputs: Alphabet) -> Utility:
     if all(hasattr(utility, name) for name in ("name", "title", "costs", "slopes")):
         return cast("Utility", utility)
     if callable(utility) and not isinstance(utility, type):
-        return Own(utility, len(inputs), name_of(utility))
+        return CustomUtility(utility, len(inputs), name_of(utility))
     raise InputError(
         "not a utility",
         value=name_of(utility) if isinstance(utility, type) else utility,
@@ -83,7 +83,7 @@ def make_utility(utility: object, inputs: Alphabet) -> Utility:
     )
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> UtilityKind:
     try:
         return REGISTRY[name.strip().lower().replace("_", "-")]
     except KeyError:

@@ -14,8 +14,7 @@ import numpy as np
 
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, log1p
-from liftlock.utility.shape import Kind, Linear, Separable
-from liftlock.utility.utility import Utility
+from liftlock.utility.base import Linear, Separable, TermKind, Utility
 
 _SMALLEST = 1e-300
 """Slopes of -v ln v at 0 are infinite; this keeps them finite and large."""
@@ -58,7 +57,7 @@ class MutualInformation(Utility):
     name = "mutual-information"
     title = "mutual information I(X; Y), nats"
     larger_is_better = True
-    shape = Separable(Kind.ENTROPY)
+    shape = Separable(TermKind.ENTROPY)
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return the entropy of each row."""
@@ -69,7 +68,7 @@ class MutualInformation(Utility):
         slopes: Floats = -log(np.clip(posteriors, _SMALLEST, None)) - 1.0
         return slopes
 
-    def shown(self, cost: float, masses: Floats) -> float:
+    def objective(self, cost: float, masses: Floats) -> float:
         """Return H(X) - H(X | Y)."""
         return max(float(entropy(masses)) - cost, 0.0)  # never below 0, but for rounding
 
@@ -97,7 +96,7 @@ class Histogram(Utility):
 
     name = "histogram"
     title = "histogram error (mean squared, per person)"
-    shape = Separable(Kind.SQUARE)
+    shape = Separable(TermKind.SQUARE)
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return 1 - sum v^2 = sum v (1 - v) of each row."""

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from liftlock import ProfileGraph
+from liftlock._runtime.clock import Clock
 from liftlock._solver.ascent import ascend, climb, least_uncertainty, slopes
 from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
-from liftlock._solver.clock import Clock
 from liftlock._solver.problem import ProfileTask, Solution
 from liftlock.designs import cluster, lock
 from liftlock.designs.base import draft_of_blocks
@@ -48,7 +48,9 @@ def test_every_step_goes_upwards() -> None:
         found = climb(ProfileProgramme(task), start)
         assert all(a < b for a, b in pairwise(found.steps))
         assert len(found.steps) > 1
-        assert found.information == pytest.approx(goal.value(graph.laws, found.blocks), abs=1e-12)
+        assert found.information == pytest.approx(
+            goal.value(graph.distributions, found.blocks), abs=1e-12
+        )
 
 
 def test_any_posteriors_bound_the_information_from_below() -> None:
@@ -68,13 +70,13 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
         goal, notion = goal_of(graph), ProfilePrivacy("0.4")
         solved = ascend(task_of(graph, "0.4"))
         proved, remarks = solved.proof, solved.remarks
-        found = goal.value(graph.laws, blocks_of(solved, graph))
+        found = goal.value(graph.distributions, blocks_of(solved, graph))
         simple = cluster(graph, notion).matrix.reshape(-1, 3, 3)
         hamming = ProfileTask.of(graph, notion, ProfileUtility.of(graph, "hamming"))
         truthful = blocks_of(solve_profiles(hamming), graph)
-        assert found >= goal.value(graph.laws, simple) - 1e-9
-        assert found >= goal.value(graph.laws, truthful) - 1e-9
-        assert proved.reference == pytest.approx(entropy(goal.weights @ graph.laws))
+        assert found >= goal.value(graph.distributions, simple) - 1e-9
+        assert found >= goal.value(graph.distributions, truthful) - 1e-9
+        assert proved.reference == pytest.approx(entropy(goal.weights @ graph.distributions))
         assert proved.cost == pytest.approx(proved.reference - found)
         assert 0 <= proved.bound <= proved.cost + 1e-9
         assert any("may be" in remark for remark in remarks)
@@ -84,7 +86,10 @@ def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
     graph = ProfileGraph.bernoulli(["0.3", "0.8"])
     solved = ascend(task_of(graph, "0.5"))
     proved = solved.proof
-    found, ratio = goal_of(graph).value(graph.laws, blocks_of(solved, graph)), math.exp(0.5)
+    found, ratio = (
+        goal_of(graph).value(graph.distributions, blocks_of(solved, graph)),
+        math.exp(0.5),
+    )
     # The chance of releasing a 1, by profile and value.
     a, b, c, d = np.array(list(product(np.linspace(0, 1, 21), repeat=4))).T
     one, two = 0.7 * a + 0.3 * b, 0.2 * c + 0.8 * d
@@ -111,7 +116,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
             assert locked.certificate.holds
             released = problem.released(blocks)
             for i, j in both_ways(graph):
-                assert (released[i] <= problem.widened().ratio * released[j] + 1e-15).all()
+                assert (released[i] <= problem.widen().ratio * released[j] + 1e-15).all()
 
 
 def test_without_edges_everything_is_released() -> None:
@@ -124,10 +129,10 @@ def test_least_uncertainty_against_laws_with_a_given_error() -> None:
     source = np.random.default_rng(2)
     for _ in range(300):
         size = int(source.integers(2, 6))
-        law = source.dirichlet(np.full(size, float(source.choice([0.1, 1.0, 10.0]))))
-        assert entropy(law) >= least_uncertainty(1 - law.max(), size) - 1e-12
+        distribution = source.dirichlet(np.full(size, float(source.choice([0.1, 1.0, 10.0]))))
+        assert entropy(distribution) >= least_uncertainty(1 - distribution.max(), size) - 1e-12
     for even in range(1, 6):
-        # Even laws attain it, and so do mixtures of an even law and the next.
+        # Even distributions attain it, and so do mixtures of an even distribution and the next.
         assert least_uncertainty(1 - 1 / even, 6) == pytest.approx(math.log(even))
         middle = 1 - (1 / even + 1 / (even + 1)) / 2
         expected = (math.log(even) + math.log(even + 1)) / 2

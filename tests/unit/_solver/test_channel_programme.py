@@ -71,8 +71,8 @@ def some_prior(n: int, seed: int) -> Prior:
 def losses(prior: Prior) -> list[Distortion | Guess]:
     return [
         Guess(),
-        Distortion.named("absolute", prior.alphabet),
-        Distortion.named("squared", prior.alphabet),
+        Distortion.from_name("absolute", prior.alphabet),
+        Distortion.from_name("squared", prior.alphabet),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from liftlock._solver.interior_point import Band, Cover
+from liftlock._solver.interior_point import Band, InteriorPointMethod
 
 
 def least_cost(masses: np.ndarray, costs: np.ndarray, crowd: float) -> float:
@@ -33,7 +33,7 @@ def least_cost(masses: np.ndarray, costs: np.ndarray, crowd: float) -> float:
     return float(found.fun)
 
 
-def solved(cover: Cover, slack: float = 1e-10) -> Cover:
+def solved(cover: InteriorPointMethod, slack: float = 1e-10) -> InteriorPointMethod:
     while cover.slack > slack and cover.step():
         pass
     return cover
@@ -46,7 +46,7 @@ def test_it_finds_what_a_general_solver_finds(seed: int, crowd: float) -> None:
     masses = generator.dirichlet(np.full(15, 0.5)) + 1e-6
     masses /= masses.sum()
     costs = generator.random((7, 15)) * generator.choice([1e-3, 1.0])
-    cover = solved(Cover(masses, costs, crowd))
+    cover = solved(InteriorPointMethod(masses, costs, crowd))
     least = least_cost(masses, costs, crowd)
     assert cover.cost == pytest.approx(least, abs=1e-8)
     assert cover.bound == pytest.approx(least, abs=1e-8)
@@ -58,7 +58,7 @@ def test_every_step_keeps_all_limits_and_proves_something() -> None:
     costs = (np.linspace(0, 1, 9)[:, None] - np.sort(generator.random(20))) ** 2
     crowd = 0.25
     least = least_cost(masses, costs, crowd)
-    cover = Cover(masses, costs, crowd)
+    cover = InteriorPointMethod(masses, costs, crowd)
     assert cover.feasible
     bounds = []
     for _ in range(12):
@@ -85,10 +85,10 @@ def test_neighbourhoods_lose_nothing_where_the_best_outputs_are_narrow() -> None
     last[:4] += 2
     band = Band(masses, first, last)
     assert not band.whole
-    banded = Cover(masses, costs, crowd, band=band)
+    banded = InteriorPointMethod(masses, costs, crowd, band=band)
     assert banded.feasible
     solved(banded)
-    whole = solved(Cover(masses, costs, crowd))
+    whole = solved(InteriorPointMethod(masses, costs, crowd))
     assert banded.cost == pytest.approx(whole.cost, abs=1e-9)
     assert banded.bound == pytest.approx(whole.bound, abs=1e-9)
     assert np.abs(banded.shares.sum(axis=0) - 1).max() < 1e-11
@@ -98,4 +98,4 @@ def test_a_neighbourhood_smaller_than_a_crowd_is_no_start() -> None:
     masses = np.full(10, 0.1)
     first = np.arange(10)
     costs = np.zeros((10, 10))
-    assert not Cover(masses, costs, 0.5, band=Band(masses, first, first + 1)).feasible
+    assert not InteriorPointMethod(masses, costs, 0.5, band=Band(masses, first, first + 1)).feasible

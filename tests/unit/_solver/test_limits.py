@@ -5,7 +5,8 @@ from itertools import pairwise
 
 from benchmarks.bench_limits import TASKS, limited, measured
 from liftlock._solver import strategies
-from liftlock._solver.limits import LIMITS, TOLERANCES, Limits
+from liftlock._solver.limits import LIMITS, Limits
+from liftlock.exact.tolerances import TOLERANCES
 
 
 def test_every_limit_has_a_task_that_measures_it() -> None:

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
-from liftlock._solver.linear_programme import LinearProgram, Solver, Way, safe_bound
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Algorithm, LinearProgramme, Solver, safe_bound
 
 
 def random_program(seed: int) -> tuple[Floats, Floats, Floats]:
@@ -31,9 +31,9 @@ def test_bound_equals_the_optimum_of_another_solver(seed: int) -> None:
     cost, matrix, upper = random_program(seed)
     rows = np.vstack([matrix, np.eye(8)])
     ends = np.concatenate([upper, np.ones(8)])
-    program = LinearProgram()
-    first = program.variables(cost)
-    program.between([(first, csc_matrix(rows))], -np.inf, ends)
+    program = LinearProgramme()
+    first = program.add_variables(cost)
+    program.add_rows([(first, csc_matrix(rows))], -np.inf, ends)
     found = program.minimise()
     other = least(cost, rows, ends)
     assert found.bound == pytest.approx(other, abs=1e-9)
@@ -51,30 +51,30 @@ def test_any_prices_give_a_bound(seed: int) -> None:
 
 
 def test_a_box_without_a_point_has_an_infinite_bound() -> None:
-    program = LinearProgram()
-    first = program.variables(np.ones(2))
-    program.between([(first, csc_matrix([[1.0, 1.0]]))], 1.0, 1.0)
+    program = LinearProgramme()
+    first = program.add_variables(np.ones(2))
+    program.add_rows([(first, csc_matrix([[1.0, 1.0]]))], 1.0, 1.0)
     solver = Solver(program)
     assert solver.solve().bound == pytest.approx(1.0)
-    solver.keep(np.zeros(2), np.full(2, 0.25))
+    solver.set_bounds(np.zeros(2), np.full(2, 0.25))
     assert solver.solve().bound == np.inf
-    solver.keep(np.zeros(2), np.ones(2))
-    solver.price(np.array([1.0, 0.5]))
+    solver.set_bounds(np.zeros(2), np.ones(2))
+    solver.set_costs(np.array([1.0, 0.5]))
     assert solver.solve().bound == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("way", ["simplex", "ipm"])
-def test_rows_that_come_later_count_as_if_they_had_been_there(way: Way) -> None:
+def test_rows_that_come_later_count_as_if_they_had_been_there(way: Algorithm) -> None:
     for seed in range(5):
         cost, matrix, upper = random_program(seed)
-        program = LinearProgram()
-        first = program.variables(cost)
-        program.between([(first, csc_matrix(np.eye(8)))], -np.inf, 1.0)
+        program = LinearProgramme()
+        first = program.add_variables(cost)
+        program.add_rows([(first, csc_matrix(np.eye(8)))], -np.inf, 1.0)
         solver = Solver(program)
         assert solver.solve(way).bound == pytest.approx(cost[cost < 0].sum(), abs=1e-8)
-        solver.demand(csc_matrix(matrix[:2]), -np.inf, upper[:2])
+        solver.add_rows(csc_matrix(matrix[:2]), -np.inf, upper[:2])
         solver.solve()
-        solver.demand(csc_matrix(matrix[2:]), -np.inf, upper[2:])
+        solver.add_rows(csc_matrix(matrix[2:]), -np.inf, upper[2:])
         found, other = solver.solve(way), least(cost, matrix, upper)
         assert found.bound == pytest.approx(other, abs=1e-8)
         assert found.bound <= other + 1e-12

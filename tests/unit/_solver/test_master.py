@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock._solver.column_generation import Master, Mixture, refined
+from liftlock._solver.column_generation import Master, MasterSolution, refine_weights
 
 
-def solved(master: Master) -> Mixture:
+def solved(master: Master) -> MasterSolution:
     found = master.solve()
     assert found is not None
     return found
@@ -81,6 +81,6 @@ def test_refining_restores_the_prior_to_rounding() -> None:
     weights = rng.dirichlet(np.ones(8))
     masses = weights @ columns
     noisy = weights + rng.normal(scale=1e-9, size=8)
-    used, beta = refined(columns, noisy, masses)
+    used, beta = refine_weights(columns, noisy, masses)
     assert np.abs(beta @ used - masses).max() < 1e-15
     assert np.abs(beta - weights).max() < 1e-12

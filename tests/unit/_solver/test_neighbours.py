@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver import neighbours
+from liftlock._solver import reductions
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.neighbours import Groups
 from liftlock._solver.problem import Problem, Task
+from liftlock._solver.reductions import NeighbourGroups
 from liftlock._solver.strategies import solve
 from liftlock.designs import optimal
 from liftlock.utility import make_utility
@@ -24,7 +24,7 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     monkeypatch: pytest.MonkeyPatch, utility: str, seed: int
 ) -> None:
     """Few enough symbols for the true optimum, joined to half as many."""
-    monkeypatch.setattr(neighbours, "LIMITS", replace(LIMITS, few_symbols=4))
+    monkeypatch.setattr(reductions, "LIMITS", replace(LIMITS, few_symbols=4))
     generator = np.random.default_rng(seed)
     points = np.sort(generator.integers(0, 1000, 8) * 10 + np.arange(8))
     prior = ll.Prior.from_counts(
@@ -34,8 +34,8 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     for budget in ("0.3", "1", "3"):
         notion = ll.LDP(budget)
         true = proof_of(optimal(prior, notion, utility=goal))
-        groups = Groups.of(Task(Problem.of(prior, notion), goal))
-        smaller = groups.smaller()
+        groups = NeighbourGroups.of(Task(Problem.of(prior, notion), goal))
+        smaller = groups.reduce()
         found = groups.expand(solve(smaller), smaller, solve)
         proof = found.proof
         assert proof.bound <= true.cost * (1 + 1e-9)
@@ -59,7 +59,7 @@ def goal_cost(
 
 
 def test_hundreds_of_cells_take_a_moment_and_beat_noise() -> None:
-    prior = ll.line.lognormal(0, 0.8, domain=(0, 12)).grid(300)
+    prior = ll.continuous.lognormal(0, 0.8, domain=(0, 12)).discretise(300)
     made = ll.design(prior, ll.LDP("1"))
     noise = ll.design(prior, ll.LDP("1"), method="laplace")
     assert made.origin is not None

@@ -11,11 +11,11 @@ import pytest
 
 import liftlock as ll
 from liftlock import Step
+from liftlock._runtime.clock import Clock
 from liftlock._solver.channel_programme import least_distortion
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.column_generation import Decomposition, generate_columns
 from liftlock._solver.numbers import least_loss
-from liftlock._solver.outputs import joined, strain
+from liftlock._solver.outputs import merge_rare_outputs, required_blend
 from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
 from liftlock.notions import MaxLift, MinLift, Notion
@@ -57,7 +57,7 @@ def test_squares_agree_with_column_generation(seed: int, notion: Notion) -> None
     prior = world(seed, 22)
     problem, goal = Problem.of(prior, notion), Mean.of(prior.inputs)
     found = least_loss(problem, goal, Clock(gap=1e-7))
-    other = generate(problem.masses, goal, rows_oracle(problem, goal), Clock(gap=1e-9))
+    other = generate_columns(problem.masses, goal, rows_oracle(problem, goal), Clock(gap=1e-9))
     assert found.gap <= 1.2e-7
     assert found.bound <= other.cost + 1e-12
     assert found.cost == pytest.approx(other.cost, abs=2e-7 * found.reference)
@@ -69,7 +69,7 @@ def test_squares_agree_with_column_generation(seed: int, notion: Notion) -> None
 @pytest.mark.parametrize("seed", [3, 4])
 def test_distances_agree_with_the_linear_programme(seed: int, notion: Notion) -> None:
     prior = world(seed, 26)
-    problem, goal = Problem.of(prior, notion), Distortion.named("absolute", prior.inputs)
+    problem, goal = Problem.of(prior, notion), Distortion.from_name("absolute", prior.inputs)
     found = least_loss(problem, goal, Clock(gap=1e-7))
     other = least_distortion(problem, goal)
     assert found.gap <= 1.2e-7
@@ -92,10 +92,10 @@ def test_the_size_of_the_numbers_does_not_matter(utility: str, scale: str) -> No
     assert shares[1] == pytest.approx(shares[0], abs=2e-6)
 
 
-@pytest.mark.parametrize(("epsilon", "cells"), [("0.5", 512), ("2", 512), ("4", 256)])
+@pytest.mark.parametrize(("epsilon", "bins"), [("0.5", 512), ("2", 512), ("4", 256)])
 @pytest.mark.parametrize("utility", ["mean", "absolute"])
-def test_many_cells_are_solved(utility: str, epsilon: str, cells: int) -> None:
-    prior = ll.line.lognormal(10.5, 0.6, domain=(0, 300_000)).grid(cells)
+def test_many_cells_are_solved(utility: str, epsilon: str, bins: int) -> None:
+    prior = ll.continuous.lognormal(10.5, 0.6, domain=(0, 300_000)).discretise(bins)
     problem, goal = Problem.of(prior, ll.LIP(epsilon)), make_utility(utility, prior.inputs)
     found = least_loss(problem, goal, Clock(gap=1e-4))
     assert found.gap <= 1.1e-4
@@ -151,9 +151,9 @@ def test_hardly_any_time_still_gains_something_within_the_limits(utility: str) -
     assert found.seconds < 6
     assert found.cost < 0.9 * found.reference
     assert found.bound <= found.cost
-    kept = joined(problem, goal, found.channel(problem.masses))
+    kept = merge_rare_outputs(problem, goal, found.channel(problem.masses))
     assert kept.share < 1e-9
-    assert strain(problem, kept.matrix).max() < 1e-9
+    assert required_blend(problem, kept.matrix).max() < 1e-9
 
 
 @pytest.mark.parametrize("after", [1, 3, 6])
@@ -196,9 +196,9 @@ def test_small_variances_keep_their_digits(heavy: int) -> None:
         low = mp.exp(mp.mpf("-0.5"))
         true = mp.mpf(0)
         for x in range(size):
-            law = [low * mass for mass in masses]
-            law[x] += 1 - low
-            mean = sum(v * t for t, v in enumerate(law))
-            true += masses[x] * sum(v * (t - mean) ** 2 for t, v in enumerate(law))
+            distribution = [low * mass for mass in masses]
+            distribution[x] += 1 - low
+            mean = sum(v * t for t, v in enumerate(distribution))
+            true += masses[x] * sum(v * (t - mean) ** 2 for t, v in enumerate(distribution))
         assert found.bound <= true
         assert found.bound >= true * (1 - mp.mpf("1e-9"))

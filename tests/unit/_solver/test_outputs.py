@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from liftlock import Ball, Family, Joint, Prior
-from liftlock._solver.outputs import joined, strain
+from liftlock._solver.outputs import merge_rare_outputs, required_blend
 from liftlock._solver.problem import Problem
 from liftlock.designs import design
 from liftlock.exact.integers import Floats
@@ -46,7 +46,7 @@ def test_strain_is_the_blend_that_is_needed(notion: Notion) -> None:
         over, under = lifts.max(axis=0) / problem.upper, problem.lower / lifts.min(axis=0)
         return np.asarray(np.maximum(over, under))
 
-    for output, weight in enumerate(strain(problem, matrix)):
+    for output, weight in enumerate(required_blend(problem, matrix)):
         assert worst(blended(matrix, masses, weight))[output] == pytest.approx(1.0, abs=1e-12)
 
 
@@ -55,14 +55,14 @@ def test_strain_under_a_family_looks_at_every_prior() -> None:
     matrix = np.array([[0.6, 0.4], [0.4, 0.6]])
     alone = Problem.of(prior_of([3, 5]), LIP("0.21"))  # the even mixture of both
     together = Problem.of(family, LIP("0.21"))
-    assert strain(alone, matrix)[0] < strain(together, matrix)[0]
+    assert required_blend(alone, matrix)[0] < required_blend(together, matrix)[0]
 
 
 def test_joining_keeps_the_rows_and_the_common_outputs() -> None:
     problem = Problem.of(prior_of([1, 1]), LIP("ln 2"))
     tiny = 1e-14
     table = np.array([[2 / 3 - tiny, 1 / 3, tiny], [1 / 3, 2 / 3, 0.0]])
-    found = joined(problem, Histogram(), table)
+    found = merge_rare_outputs(problem, Histogram(), table)
     assert found.kept == (0, 1)
     assert found.share == pytest.approx(tiny / 2)
     assert found.matrix.sum(axis=1) == pytest.approx(1.0, abs=1e-15)
@@ -73,7 +73,7 @@ def test_joining_keeps_the_rows_and_the_common_outputs() -> None:
 def test_nothing_is_joined_when_nothing_is_rare() -> None:
     problem = Problem.of(prior_of([1, 1]), LIP("ln 2"))
     table = np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
-    found = joined(problem, Histogram(), table)
+    found = merge_rare_outputs(problem, Histogram(), table)
     assert found.kept == (0, 1)
     assert found.remarks() == []
     assert (found.matrix == table).all()
@@ -81,7 +81,7 @@ def test_nothing_is_joined_when_nothing_is_rare() -> None:
 
 def test_a_hopeless_table_is_left_to_lock() -> None:
     problem = Problem.of(prior_of([1, 1]), LIP("0.1"))
-    found = joined(problem, Histogram(), np.eye(2))
+    found = merge_rare_outputs(problem, Histogram(), np.eye(2))
     assert found.matrix.tolist() == np.eye(2).tolist()
     assert found.remarks() == []
 

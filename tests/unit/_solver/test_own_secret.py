@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from liftlock import Prior
+from liftlock._runtime.clock import Clock
 from liftlock._solver.box import Box
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import generate
+from liftlock._solver.column_generation import generate_columns
 from liftlock._solver.problem import Problem
 from liftlock._solver.separable import SeparableOracle, rows_oracle
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LIP, MaxLift, MinLift, Notion
-from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
+from liftlock.utility import CustomUtility, Histogram, Mean, MutualInformation, Utility
 
 NOTIONS: list[Notion] = [
     LIP("1"),
@@ -37,7 +37,7 @@ def utilities(n: int) -> list[Utility]:
         MutualInformation(),
         Histogram(),
         Mean(tuple(float(x * x) for x in range(n))),
-        Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=n),
+        CustomUtility(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=n),
     ]
 
 
@@ -98,7 +98,7 @@ def test_optimum_is_proved(kind: int, epsilon: str) -> None:
     for n in (9, 16, 26):
         problem = Problem.of(some_prior(n, n), LIP(epsilon))
         utility = utilities(n)[kind]
-        found = generate(
+        found = generate_columns(
             problem.masses, utility, rows_oracle(problem, utility), Clock(), floor=problem.lower
         )
         assert found.gap <= 1e-6
@@ -115,7 +115,7 @@ def test_uniform_prior_has_a_closed_form(utility: Utility, n: int, epsilon: floa
     assert lifts.sum() == pytest.approx(n)
     closed = float(utility.costs(lifts[None] / n)[0])
     problem = Problem.of(Prior.uniform(range(n)), LIP(str(epsilon)))
-    found = generate(
+    found = generate_columns(
         problem.masses, utility, rows_oracle(problem, utility), Clock(), floor=problem.lower
     )
     assert found.cost == pytest.approx(closed, abs=2e-6)
@@ -131,13 +131,13 @@ def test_chords_bound_the_optimum_from_below() -> None:
         vertices = all_vertices(problem.masses, problem.lower, problem.upper)
         shares = (vertices - box.low) / (box.high - box.low)
         assert ((shares > -1e-9) & (shares < 1 + 1e-9)).all()
-        best = generate(problem.masses, utility, oracle, Clock(), floor=problem.lower)
+        best = generate_columns(problem.masses, utility, oracle, Clock(), floor=problem.lower)
         assert oracle.known_bound <= best.cost + 1e-12
 
 
 def test_own_cost_is_bounded_by_the_corners() -> None:
     problem = Problem.of(some_prior(6, 8), LIP("1"))
-    own = Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
+    own = CustomUtility(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
     vertices = all_vertices(problem.masses, problem.lower, problem.upper)
     for duals in np.random.default_rng(1).standard_normal((5, 6)):
         least = float((own.costs(vertices) - vertices @ duals).min())
@@ -163,7 +163,7 @@ def test_a_very_skewed_prior_is_decomposed_exactly(notion: Notion, kind: int) ->
     prior = Prior.from_counts({x: int(count) for x, count in enumerate(counts)})
     problem = Problem.of(prior, notion)
     utility = utilities(20)[kind]
-    found = generate(
+    found = generate_columns(
         problem.masses,
         utility,
         rows_oracle(problem, utility),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from liftlock import Ball, Context, Family, Intervals, Prior
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import generate
-from liftlock._solver.enumeration import ListedOracle, enumerate_vertices
+from liftlock._runtime.clock import Clock
+from liftlock._solver.column_generation import generate_columns
+from liftlock._solver.enumeration import EnumeratedOracle, enumerate_vertices
 from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
 from liftlock.designs import lock, optimal
@@ -32,7 +32,7 @@ SETS: list[tuple[Context, list[Floats]]] = [
 UTILITIES: list[Utility] = [MutualInformation(), Histogram(), Mean((1.0, 2.0, 3.0))]
 
 
-def listed(problem: Problem, corners: list[Floats], utility: Utility) -> ListedOracle:
+def listed(problem: Problem, corners: list[Floats], utility: Utility) -> EnumeratedOracle:
     """Enumerate the vertices of L P'.q <= q_x <= U P'.q for every corner P', with v = P q."""
     lifts = np.diag(1 / problem.masses)
     cuts = []
@@ -40,7 +40,7 @@ def listed(problem: Problem, corners: list[Floats], utility: Utility) -> ListedO
         mass = corner / problem.masses
         cuts += [row - problem.upper * mass for row in lifts]
         cuts += [problem.lower * mass - row for row in lifts]
-    return ListedOracle(enumerate_vertices(np.array(cuts), len(problem.masses)), utility)
+    return EnumeratedOracle(enumerate_vertices(np.array(cuts), len(problem.masses)), utility)
 
 
 @pytest.mark.parametrize("notion", [LIP("1"), ALIP(lower="1", upper="0.4")], ids=repr)
@@ -49,7 +49,7 @@ def listed(problem: Problem, corners: list[Floats], utility: Utility) -> ListedO
 def test_optimum_equals_that_of_all_vertices(place: int, utility: Utility, notion: Notion) -> None:
     context, corners = SETS[place]
     problem = Problem.of(context, notion)
-    expected = generate(problem.masses, utility, listed(problem, corners, utility), Clock())
+    expected = generate_columns(problem.masses, utility, listed(problem, corners, utility), Clock())
     draft = optimal(context, notion, utility=utility)
     proof = proof_of(draft)
     assert proof.cost == pytest.approx(expected.cost, abs=2e-6)

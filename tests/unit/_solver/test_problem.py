@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.problem import MOST_RATIO, Problem, ldp_budget, limits, never, supported
-from liftlock.contexts import representative
+from liftlock._solver.problem import (
+    MOST_RATIO,
+    Problem,
+    ldp_budget,
+    limits,
+    restrict_to_support,
+    zero_mass_inputs,
+)
 from liftlock.errors import InputError, NotDefined
+from liftlock.model import representative
 from liftlock.notions import MaxLift, MinLift
 
 JOINT = ll.Joint.from_counts(
@@ -38,7 +45,7 @@ def test_huge_budgets_are_bounded_downwards() -> None:
 
 
 def test_a_joint_without_what_never_occurs() -> None:
-    kept, dropped = supported(JOINT)
+    kept, dropped = restrict_to_support(JOINT)
     assert dropped == ("c",)
     problem = Problem.of(kept, ll.LIP("1"))
     assert problem.given is not None
@@ -69,11 +76,11 @@ def test_an_input_that_never_occurs_is_refused_by_lift_notions_only() -> None:
     ids=lambda context: type(context).__name__,
 )
 def test_dropping_in_every_kind(context: ll.Context) -> None:
-    assert never(context) == (2,)
-    kept, dropped = supported(context)
+    assert zero_mass_inputs(context) == (2,)
+    kept, dropped = restrict_to_support(context)
     assert (kept.inputs.labels, dropped) == ((1, 3), (2,))
     assert type(kept) is type(context)
-    assert supported(kept) == (kept, ())
+    assert restrict_to_support(kept) == (kept, ())
     problem = Problem.of(kept, ll.LIP("1"))
     assert problem.uncertain is not isinstance(context, ll.Prior)
     assert problem.masses.sum() == pytest.approx(1)
@@ -86,7 +93,7 @@ def test_coordinates_survive_dropping() -> None:
         ll.Joint(ll.Alphabet.of("st"), alphabet, ((1, 0, 2), (2, 0, 1))),
         ll.Intervals(alphabet, (Fraction(0),) * 3, (Fraction(1), Fraction(0), Fraction(1))),
     ):
-        kept, _ = supported(context)
+        kept, _ = restrict_to_support(context)
         assert kept.inputs.coordinates == (Fraction(10), Fraction(40))
 
 

@@ -12,7 +12,7 @@ import pytest
 import liftlock as ll
 from liftlock._solver import ascent
 from liftlock._solver.ascent import Cells, list_posteriors, mix
-from liftlock._solver.blocks import settled
+from liftlock._solver.blocks import enforce_budget
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import ProfileTask
 from liftlock.notions import ProfilePrivacy
@@ -26,8 +26,8 @@ def task_of(graph: ll.ProfileGraph, epsilon: str, **weights: int) -> ProfileTask
     return ProfileTask.of(graph, ProfilePrivacy(epsilon), goal, shared=True)
 
 
-def entropy(law: Array) -> float:
-    return -sum(float(p) * math.log(p) for p in law.ravel() if p > 0)
+def entropy(distribution: Array) -> float:
+    return -sum(float(p) * math.log(p) for p in distribution.ravel() if p > 0)
 
 
 def uncertainty(joint: Array) -> float:
@@ -40,14 +40,14 @@ def test_no_mechanism_leaves_less_uncertainty(shared: bool) -> None:
     for seed in range(6):
         graph = random_graph(seed, size=2, width=3, density=1.0)
         task = task_of(graph, "0.5")
-        listed = mix(task, Cells.of(task, shared=shared), task.problem.widened().ratio)
+        listed = mix(task, Cells.of(task, shared=shared), task.problem.widen().ratio)
         assert listed is not None
         least = np.inf
         for _ in range(200):
             # Any number of outputs, among them such that hardly say anything but the value.
             blocks = source.random((1 if shared else 2, 3, 3)) ** 6 + 3 * np.eye(3)
-            kept = settled(task.problem, blocks)
-            least = min(least, uncertainty(task.goal.joint(graph.laws, kept)))
+            kept = enforce_budget(task.problem, blocks)
+            least = min(least, uncertainty(task.goal.joint(graph.distributions, kept)))
         assert listed.bound <= least + 1e-9
 
 
@@ -55,16 +55,20 @@ def test_the_mixture_has_the_right_mean_and_every_posterior_is_allowed() -> None
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
         task = task_of(graph, "0.3")
-        listed = mix(task, Cells.of(task, shared=True), task.problem.widened().ratio)
+        listed = mix(task, Cells.of(task, shared=True), task.problem.widen().ratio)
         assert listed is not None
-        masses = task.goal.weights @ graph.laws
+        masses = task.goal.weights @ graph.distributions
         assert listed.weights @ listed.columns == pytest.approx(masses, abs=1e-9)
         assert len(listed.weights) <= 3
         given = listed.columns / masses
         for i, j in both_ways(graph):
-            assert (given @ graph.laws[i] <= math.exp(0.3) * (given @ graph.laws[j]) + 1e-9).all()
+            assert (
+                given @ graph.distributions[i]
+                <= math.exp(0.3) * (given @ graph.distributions[j]) + 1e-9
+            ).all()
         mean = sum(
-            share * entropy(law) for share, law in zip(listed.weights, listed.columns, strict=True)
+            share * entropy(distribution)
+            for share, distribution in zip(listed.weights, listed.columns, strict=True)
         )
         assert listed.bound <= mean + 1e-12
         assert listed.bound == pytest.approx(mean, abs=1e-7)
@@ -78,8 +82,8 @@ def test_the_matrix_is_that_mixture_with_outputs_named_by_values() -> None:
         assert found is not None
         block = found.matrix[None]
         assert block.sum(axis=2) == pytest.approx(1.0)
-        masses = task.goal.weights @ graph.laws
-        joint = task.goal.joint(graph.laws, block)
+        masses = task.goal.weights @ graph.distributions
+        joint = task.goal.joint(graph.distributions, block)
         assert information(joint) == pytest.approx(entropy(masses) - found.proof.bound, abs=1e-7)
         # No other naming of the outputs says the value more often.
         for order in ([1, 0, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0], [2, 0, 1]):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from liftlock import ProfileGraph
+from liftlock._runtime.clock import Clock
 from liftlock._solver import channel_programme
-from liftlock._solver.blocks import response, settled, without_budget
+from liftlock._solver.blocks import enforce_budget, response, zero_budget_blocks
 from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
-from liftlock._solver.clock import Clock
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import ProfileProblem, ProfileTask, Solution
 from liftlock.designs import lock
@@ -35,7 +35,7 @@ def blocks_of(found: Solution, graph: ProfileGraph) -> Array:
 def least(graph: ProfileGraph, epsilon: float, costs: Array) -> float:
     """Return the least sum of costs (profiles, values, outputs) times flows."""
     edges, sums = matrix_rows(graph, math.exp(epsilon), shared=False)
-    cost = graph.laws[:, :, None] * costs
+    cost = graph.distributions[:, :, None] * costs
     ends = np.zeros(len(edges))
     return solved(cost.ravel(), (edges, ends), (sums, np.ones(len(sums))))[0]
 
@@ -50,7 +50,7 @@ def test_the_optimum_is_that_of_another_solver(aim: str) -> None:
         blocks, proved = blocks_of(found, graph), found.proof
         other = least(graph, 0.4, goal.weights[:, None, None] * goal.losses(3))
         assert proved.cost == pytest.approx(other, abs=1e-8)
-        assert proved.cost == pytest.approx(goal.value(graph.laws, blocks), abs=1e-12)
+        assert proved.cost == pytest.approx(goal.value(graph.distributions, blocks), abs=1e-12)
         assert proved.bound <= other + 1e-10
         assert proved.bound == pytest.approx(other, abs=1e-7)
 
@@ -60,10 +60,12 @@ def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
         graph = random_graph(seed, size=4, width=3)
         costs = np.random.default_rng(seed).standard_normal((4, 3, 3))
         programme = ProfileProgramme(task_of(graph, "0.4", "hamming"))
-        blocks, bound, done = programme.least(costs[programme.profile, programme.value])
+        blocks, bound, done = programme.minimise(costs[programme.profile, programme.value])
         assert done
         other = least(graph, 0.4, costs)
-        assert (graph.laws[:, :, None] * blocks * costs).sum() == pytest.approx(other, abs=1e-8)
+        assert (graph.distributions[:, :, None] * blocks * costs).sum() == pytest.approx(
+            other, abs=1e-8
+        )
         assert bound == pytest.approx(other, abs=1e-7)
         assert bound <= other + 1e-10
 
@@ -74,7 +76,7 @@ def test_other_costs_start_from_the_same_programme() -> None:
     generator = np.random.default_rng(1)
     for _ in range(10):
         costs = generator.standard_normal((5, 3, 3))
-        _, bound, _ = programme.least(costs[programme.profile, programme.value])
+        _, bound, _ = programme.minimise(costs[programme.profile, programme.value])
         assert bound == pytest.approx(least(graph, 0.3, costs), abs=1e-7)
 
 
@@ -114,7 +116,7 @@ def test_no_weight_no_say_but_no_ruin() -> None:
 
 def mean_wrong(graph: ProfileGraph, blocks: Array) -> Array:
     kept = np.diagonal(blocks, axis1=1, axis2=2)
-    return np.asarray(1 - (graph.laws * kept).sum(axis=1))
+    return np.asarray(1 - (graph.distributions * kept).sum(axis=1))
 
 
 def test_whatever_is_settled_keeps_the_budget() -> None:
@@ -123,7 +125,7 @@ def test_whatever_is_settled_keeps_the_budget() -> None:
         problem = ProfileProblem.of(graph, ProfilePrivacy("0.3"))
         for blocks in (len(graph), 1):
             rows = generator.random((blocks, 3, 3)) ** 8
-            released = problem.released(settled(problem, rows))
+            released = problem.released(enforce_budget(problem, rows))
             assert released.sum(axis=1) == pytest.approx(1.0)
             for i, j in both_ways(graph):
                 assert (released[i] <= math.exp(0.3) * released[j] + 1e-15).all()
@@ -132,7 +134,7 @@ def test_whatever_is_settled_keeps_the_budget() -> None:
 def test_a_channel_that_keeps_the_budget_is_hardly_moved() -> None:
     graph = ProfileGraph.bernoulli(["0.5", "0.6"])
     problem = ProfileProblem.of(graph, ProfilePrivacy("1"))
-    assert (settled(problem, np.eye(2)[None]) == np.eye(2)).all()
+    assert (enforce_budget(problem, np.eye(2)[None]) == np.eye(2)).all()
 
 
 def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
@@ -142,7 +144,7 @@ def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     problem, goal, found = task.problem, task.goal, solve_profiles(task)
     blocks, proved = blocks_of(found, graph), found.proof
     assert proved.stopped
-    assert proved.bound <= proved.cost <= goal.value(graph.laws, response(8, np.ones(40)))
+    assert proved.bound <= proved.cost <= goal.value(graph.distributions, response(8, np.ones(40)))
     assert seen
     assert lock(draft_of_blocks(problem, blocks), ProfilePrivacy("0.5"), graph).certificate.holds
 
@@ -152,11 +154,11 @@ def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
         {"a": {0: 1, 1: 3}, "b": {0: 2, 1: 6}, "c": {0: 1, 1: 9}, "d": {0: 9, 1: 1}},
         [("a", "b"), ("c", "d")],
     )
-    silent = without_budget(task_of(graph, "0", "minimax"))
+    silent = zero_budget_blocks(task_of(graph, "0", "minimax"))
     assert (silent[:2] == np.eye(2)).all()
     assert (silent[2:] == 0.5).all()
     task = task_of(graph, "0", "hamming")
-    chosen, problem = without_budget(task), task.problem
+    chosen, problem = zero_budget_blocks(task), task.problem
     assert (chosen[2:, :, 0] == chosen[2, 0, 0]).all()
     found = solve_profiles(task)
     blocks, proved = blocks_of(found, graph), found.proof

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from liftlock import Prior
+from liftlock._runtime.clock import Clock
 from liftlock._solver.box import Box
-from liftlock._solver.clock import Clock
 from liftlock._solver.problem import Problem
-from liftlock._solver.random_decomposition import decompose, even_columns, reduced
+from liftlock._solver.random_decomposition import decompose, even_columns, reduce_columns
 from liftlock.notions import LIP
 from liftlock.utility import Guess, Histogram, MutualInformation, Utility
 
@@ -68,7 +68,7 @@ def test_reducing_keeps_the_mean() -> None:
     columns = generator.dirichlet(np.ones(6), 50)
     weights = generator.dirichlet(np.ones(50))
     mean = weights @ columns
-    kept, left = reduced(columns, weights, mean, Clock())
+    kept, left = reduce_columns(columns, weights, mean, Clock())
     assert len(left) <= 6
     assert left.min() > 0
     assert left @ kept == pytest.approx(mean, abs=1e-12)

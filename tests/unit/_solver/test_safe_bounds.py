@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.clock import Clock
-from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
+from liftlock._runtime.clock import Clock
+from liftlock._solver.enumeration import EnumeratedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
@@ -28,7 +28,9 @@ Prove = Callable[[np.ndarray, float, Clock], Any]
 
 
 def listed(world: World, problem: Problem, goal: Any) -> Prove:
-    return ListedOracle(enumerate_vertices(half_spaces(problem), len(problem.masses)), goal).prove
+    return EnumeratedOracle(
+        enumerate_vertices(half_spaces(problem), len(problem.masses)), goal
+    ).prove
 
 
 def stairs(world: World, problem: Problem, goal: Any) -> Prove:
@@ -86,7 +88,7 @@ def test_no_bound_is_above_the_least_reduced_cost(
     elif make is box and world.kind == "ldp":
         world = replace(world, kind="lip")
     context = world.context()
-    problem = Problem.of(context, world.notion()).widened()
+    problem = Problem.of(context, world.notion()).widen()
     prove = make(world, problem, make_utility(world.utility, context.inputs))
     check(world, prove, world.posteriors(), generator)
 
@@ -117,6 +119,6 @@ def test_no_bound_for_a_set_of_priors_is_above_the_least_reduced_cost(seed: int)
                 cuts.append([a - upper * b for a, b in zip(own, seen, strict=True)])
             if lower:
                 cuts.append([lower * b - a for a, b in zip(own, seen, strict=True)])
-    problem = Problem.of(family, world.notion()).widened()
+    problem = Problem.of(family, world.notion()).widen()
     oracle = prior_set_oracle(problem, make_utility(utility, family.inputs))
     check(world, oracle.prove, corners(cuts), generator)

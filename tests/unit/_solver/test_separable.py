@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from liftlock import Alphabet, Joint, Prior
-from liftlock._solver.clock import Clock, TimeUp
-from liftlock._solver.column_generation import generate
+from liftlock._runtime.clock import Clock, SetupTimedOut
+from liftlock._solver.column_generation import generate_columns
 from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
 from liftlock.exact.integers import Floats
 from liftlock.notions import LIP
-from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
+from liftlock.utility import CustomUtility, Histogram, Mean, MutualInformation, Utility
 
 BUDGETS: dict[str, tuple[float, float, float | None]] = {
     "both sides": (np.exp(-0.5), np.exp(0.5), None),
@@ -143,7 +143,7 @@ def test_search_finds_the_best_vertex_of_small_polytopes() -> None:
 def test_an_own_cost_is_searched_and_bounded(budget: str) -> None:
     rng = np.random.default_rng(13)
     given = problem(rng, 2, 5, budget)
-    own = Own(lambda v: 1 - (v**2).sum(), symbols=5)
+    own = CustomUtility(lambda v: 1 - (v**2).sum(), symbols=5)
     oracle = rows_oracle(given, own)
     duals = rng.normal(size=5)
     vertices = all_vertices(given)
@@ -157,7 +157,9 @@ def test_an_own_cost_is_searched_and_bounded(budget: str) -> None:
 def test_whole_solutions_are_proved(utility: Utility) -> None:
     rng = np.random.default_rng(14)
     given = problem(rng, 4, 40, "both sides")
-    solution = generate(given.masses, utility, rows_oracle(given, utility), Clock(seconds=30))
+    solution = generate_columns(
+        given.masses, utility, rows_oracle(given, utility), Clock(seconds=30)
+    )
     assert solution.gap <= 1e-6
     assert not solution.stopped
     assert np.abs(solution.weights @ solution.columns - given.masses).max() < 1e-9
@@ -171,7 +173,7 @@ def test_many_inputs_have_a_region_each_and_the_same_bound() -> None:
     rng = np.random.default_rng(15)
     given = problem(rng, 3, 70, "both sides")
     oracle = rows_oracle(given, MutualInformation())
-    solution = generate(given.masses, MutualInformation(), oracle, Clock(seconds=30))
+    solution = generate_columns(given.masses, MutualInformation(), oracle, Clock(seconds=30))
     assert solution.gap <= 1e-6
 
 
@@ -203,13 +205,13 @@ def test_setting_up_ends_when_the_time_does() -> None:
     given = Problem.of(joint, LIP("0.5"))
     whole = rows_oracle(given, Histogram()).start()
     clock = Looks()
-    with pytest.raises(TimeUp):
+    with pytest.raises(SetupTimedOut):
         rows_oracle(given, Histogram(), clock)
     clock.looks = 4  # one before, and one for each of three coordinates
     early = rows_oracle(given, Histogram(), clock)
     assert len(early.start()) == 3 < len(whole)
     np.testing.assert_allclose(early.start(), whole[:3])
-    solution = generate(given.masses, Histogram(), early, clock)
+    solution = generate_columns(given.masses, Histogram(), early, clock)
     assert solution.stopped
-    true = generate(given.masses, Histogram(), rows_oracle(given, Histogram()), Clock())
+    true = generate_columns(given.masses, Histogram(), rows_oracle(given, Histogram()), Clock())
     assert solution.bound <= true.cost

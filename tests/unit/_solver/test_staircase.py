@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from liftlock import Prior
-from liftlock._solver.clock import Clock
-from liftlock._solver.column_generation import generate
-from liftlock._solver.enumeration import ListedOracle
+from liftlock._runtime.clock import Clock
+from liftlock._solver.column_generation import generate_columns
+from liftlock._solver.enumeration import EnumeratedOracle
 from liftlock._solver.pricing import Concave, PolytopeOracle
 from liftlock._solver.problem import Problem
-from liftlock._solver.staircase import SetTree, Stairs, staircase_oracle
+from liftlock._solver.staircase import SetTreePricing, StaircasePolytope, staircase_oracle
 from liftlock.designs import optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions import LDP
-from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
-from liftlock.utility.shape import Kind
+from liftlock.utility import CustomUtility, Histogram, Mean, MutualInformation, Utility
+from liftlock.utility.base import TermKind
 
 
 def problem_of(n: int, seed: int, epsilon: str = "1") -> Problem:
@@ -29,14 +29,14 @@ def utilities(n: int) -> list[Utility]:
         MutualInformation(),
         Histogram(),
         Mean(tuple(float(x) for x in range(n))),
-        Own(lambda v: 1 - float((v**2).sum()), symbols=n),
+        CustomUtility(lambda v: 1 - float((v**2).sum()), symbols=n),
     ]
 
 
 def test_every_set_is_listed() -> None:
     problem = problem_of(4, 0)
     assert problem.ratio is not None
-    vertices = Stairs(problem.masses, problem.ratio).every()
+    vertices = StaircasePolytope(problem.masses, problem.ratio).all_posteriors()
     assert len(vertices) == 2**4 - 2
     lifts = vertices / problem.masses
     assert np.allclose(lifts.max(axis=1) / lifts.min(axis=1), problem.ratio)
@@ -48,7 +48,9 @@ def test_proofs_are_safe_and_the_search_finds_the_best(kind: int) -> None:
     problem = problem_of(8, 1)
     utility = utilities(8)[kind]
     assert problem.ratio is not None
-    every = ListedOracle(Stairs(problem.masses, problem.ratio).every(), utility)
+    every = EnumeratedOracle(
+        StaircasePolytope(problem.masses, problem.ratio).all_posteriors(), utility
+    )
     oracle = staircase_oracle(problem, utility)
     for duals in np.random.default_rng(kind).standard_normal((2, 8)):
         least = every.prove(duals, 0.0, Clock()).bound
@@ -65,29 +67,31 @@ def test_both_oracles_agree(kind: int) -> None:
     problem = problem_of(10, 3)
     utility = utilities(10)[kind]
     assert problem.ratio is not None
-    every = ListedOracle(Stairs(problem.masses, problem.ratio).every(), utility)
-    exact = generate(problem.masses, utility, every, Clock())
-    found = generate(problem.masses, utility, staircase_oracle(problem, utility), Clock())
+    every = EnumeratedOracle(
+        StaircasePolytope(problem.masses, problem.ratio).all_posteriors(), utility
+    )
+    exact = generate_columns(problem.masses, utility, every, Clock())
+    found = generate_columns(problem.masses, utility, staircase_oracle(problem, utility), Clock())
     assert exact.gap < 1e-9
     assert found.gap < 1e-9
     assert found.cost == pytest.approx(exact.cost, rel=1e-6)
     assert found.bound <= exact.cost + 1e-9
 
 
-def instance(seed: int) -> tuple[SetTree, Floats, float]:
+def instance(seed: int) -> tuple[SetTreePricing, Floats, float]:
     """Return a tree, prices near a supergradient, and the least reduced cost by listing."""
     random = np.random.default_rng(seed)
     symbols, kind = int(random.integers(2, 12)), seed % 2
     masses = 10 ** (random.random(symbols) * random.choice([0.5, 3.0, 8.0]))
     masses /= masses.sum()
     ratio = float(np.exp(random.choice([0.01, 0.3, 1.0, 4.0, 8.0])))
-    stairs = Stairs(masses, ratio)
-    columns = np.vstack([masses[None], stairs.every()])
+    stairs = StaircasePolytope(masses, ratio)
+    columns = np.vstack([masses[None], stairs.all_posteriors()])
     costs = 1 - (columns**2).sum(axis=1) if kind else -(columns * np.log(columns)).sum(axis=1)
     prices = -2 * masses if kind else -np.log(masses) - 1
     prices = prices + random.standard_normal(symbols) * random.choice([0.01, 0.3])
     utility = Histogram() if kind else MutualInformation()
-    tree = SetTree(stairs, utility, Kind(kind))
+    tree = SetTreePricing(stairs, utility, TermKind(kind))
     return tree, prices, float((costs - columns @ prices).min())
 
 
@@ -107,16 +111,16 @@ def test_no_flip_improves_what_was_improved(seed: int) -> None:
     tree, prices, least = instance(seed)
     symbols = len(prices)
     sets = (np.random.default_rng(seed).random((20, symbols)) < 0.5).astype(np.float64)
-    better = tree.improved(sets, prices)
-    reduced = tree.reduced(better, prices)
-    columns = tree.stairs.raised(better)
-    square = tree.kind is Kind.SQUARE
+    better = tree.improve_sets(sets, prices)
+    reduced = tree.reduced_costs(better, prices)
+    columns = tree.stairs.posteriors_of(better)
+    square = tree.kind is TermKind.SQUARE
     h = -columns * (columns if square else np.log(columns))
     np.testing.assert_allclose(reduced, h.sum(axis=1) + square - columns @ prices, atol=1e-9)
     assert reduced.min() >= least - 1e-12
     for value, raised in zip(reduced, better, strict=True):
         near = np.abs(raised - np.eye(symbols))
-        assert tree.reduced(near, prices).min() >= value - 1e-12
+        assert tree.reduced_costs(near, prices).min() >= value - 1e-12
 
 
 def test_a_tree_out_of_time_still_bounds() -> None:
@@ -136,11 +140,11 @@ def test_twenty_symbols_are_solved_to_the_gap(utility: MutualInformation | Histo
 def test_a_cost_of_many_symbols_is_bounded_by_corners() -> None:
     problem = problem_of(6, 4)
     assert problem.ratio is not None
-    stairs = Stairs(problem.masses, problem.ratio)
-    own = Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
+    stairs = StaircasePolytope(problem.masses, problem.ratio)
+    own = CustomUtility(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
     # As for more symbols than can be listed.
     oracle = PolytopeOracle(stairs, own, Concave(stairs, own, stairs.low, 20))
-    every = stairs.every()
+    every = stairs.all_posteriors()
     assert (every >= stairs.low).all()
     for duals in np.random.default_rng(2).standard_normal((5, 6)):
         least = float((own.costs(every) - every @ duals).min())

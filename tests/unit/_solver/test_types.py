@@ -9,10 +9,10 @@ import pytest
 
 import liftlock as ll
 from liftlock import Table
-from liftlock._solver.outputs import finish
+from liftlock._solver.outputs import finish_solution
 from liftlock._solver.problem import Optimality, Problem, Step, Task
+from liftlock._solver.reductions import Types
 from liftlock._solver.strategies import STRATEGIES, solve
-from liftlock._solver.types import Types
 from liftlock.exact.integers import Floats
 from liftlock.notions import MaxLift, MinLift, Notion
 from liftlock.utility import make_utility
@@ -58,7 +58,7 @@ def without_types(task: Task) -> Optimality:
     strategy = next(each for each in STRATEGIES if each.name == "enumeration")
     found = strategy.solve(task)
     assert found is not None
-    return finish(task, found).proof
+    return finish_solution(task, found).proof
 
 
 def recomputed(name: str, matrix: Floats, masses: Floats) -> float:
@@ -117,7 +117,7 @@ def test_what_is_cut_says_the_same_of_the_secret(seed: int) -> None:
     matrix /= matrix.sum(axis=1, keepdims=True)
     channel = types.expand(matrix)
     assert channel.shape[1] <= len(joint.inputs) + matrix.shape[1]
-    smaller = types.smaller()
+    smaller = types.reduce()
     beliefs = [_beliefs(smaller, column) for column in matrix.T if column.any()]
     for column in channel.T:
         found = _beliefs(joint, column)

@@ -52,7 +52,7 @@ def test_two_releases_of_1_leak_2_7353(binary: ll.Mechanism) -> None:
 
 def test_nothing_ever_adds_lip_budgets_up(binary: ll.Mechanism) -> None:
     """Whatever is known of the two releases, no bound is below the truth of the worst pair."""
-    promised = Release.promised(ll.LIP("1"), binary.context)
+    promised = Release.from_guarantee(ll.LIP("1"), binary.context)
     truth = account([binary, binary])["lip"].value.lower
     for other in (promised, Release.of(binary)):
         found = account([promised, other])
@@ -65,7 +65,7 @@ def test_nothing_ever_adds_lip_budgets_up(binary: ll.Mechanism) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0.1", "0.3", "0.5", "0.7", "0.9", "1.1", "1.3"])
 def test_what_is_proved_is_never_said_too_small(epsilon: str, binary: ll.Mechanism) -> None:
-    found = account([Release.promised(ll.LIP(epsilon), binary.context)] * 2)
+    found = account([Release.from_guarantee(ll.LIP(epsilon), binary.context)] * 2)
     said = found.warning().split("at most ")[1].split()[0]
     bound = found["lip"].value.upper
     assert bound is not None
@@ -197,9 +197,9 @@ def test_limits_of_every_pure_notion() -> None:
 
 def loss_by_hand(graph: ProfileGraph, channels: list[Channel]) -> Fraction:
     """Return max over edges and outputs of P_i(y1, ..., yk) / P_j(y1, ..., yk), term by term."""
-    laws = []
+    distributions = []
     for i, name in enumerate(graph.profiles.labels):
-        law: dict[tuple[object, ...], Fraction] = {}
+        distribution: dict[tuple[object, ...], Fraction] = {}
         for x, value in enumerate(graph.inputs.labels):
             share = Fraction(graph.counts[i][x], graph.totals[i])
             for outputs in itertools.product(*(channel.outputs.labels for channel in channels)):
@@ -207,10 +207,15 @@ def loss_by_hand(graph: ProfileGraph, channels: list[Channel]) -> Fraction:
                 for channel, y in zip(channels, outputs, strict=True):
                     row = (name, value) if (name, value) in channel.inputs else value
                     chance *= channel.probability(row, y)
-                law[outputs] = law.get(outputs, Fraction(0)) + chance
-        laws.append(law)
+                distribution[outputs] = distribution.get(outputs, Fraction(0)) + chance
+        distributions.append(distribution)
     pairs = [pair for i, j in graph.edges for pair in ((i, j), (j, i))]
-    return max(laws[i][y] / laws[j][y] for i, j in pairs for y in laws[i] if laws[i][y])
+    return max(
+        distributions[i][y] / distributions[j][y]
+        for i, j in pairs
+        for y in distributions[i]
+        if distributions[i][y]
+    )
 
 
 def test_mechanisms_for_profiles() -> None:
@@ -239,14 +244,14 @@ def test_mechanisms_for_profiles() -> None:
 
 def test_promised_profiles() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.9", "b": "0.6"})
-    once = Release.promised(ll.ProfilePrivacy("1"), graph)
+    once = Release.from_guarantee(ll.ProfilePrivacy("1"), graph)
     assert account([once]).allows(ll.ProfilePrivacy("1"))
     assert account([once, once])["profile"].value.is_infinite
-    ldp = Release.promised(ll.LDP("1"), graph)
+    ldp = Release.from_guarantee(ll.LDP("1"), graph)
     assert account([once, ldp]).allows(ll.ProfilePrivacy("2"))
     assert not account([once, ldp]).allows(ll.ProfilePrivacy("1.9999"))
     with pytest.raises(NotDefined, match="it bounds no edge; give the mechanism itself"):
-        Release.promised(ll.LIP("1"), graph)
+        Release.from_guarantee(ll.LIP("1"), graph)
 
 
 def test_what_a_profile_calls_impossible_is_listed() -> None:
@@ -256,7 +261,7 @@ def test_what_a_profile_calls_impossible_is_listed() -> None:
     twice = account([flip, flip])
     assert twice.unprotected == (("b", 0),)
     with pytest.raises(InputError, match=r"says nothing of what the context .* calls impossible"):
-        twice.refuse_unforeseen(ll.ProfilePrivacy("9"))
+        twice.refuse_newly_unprotected(ll.ProfilePrivacy("9"))
 
 
 def test_infinite_leakage_is_said() -> None:
@@ -268,7 +273,7 @@ def test_infinite_leakage_is_said() -> None:
 
 def test_a_thousand_inputs_stay_practical() -> None:
     """No product, no pairs of wide integers: the levels of each release are enough."""
-    from liftlock.forms import UnaryChannel
+    from liftlock.model.structured import UnaryChannel
 
     bits = UnaryChannel.of(range(1000), own=2**51, other=2**50, bits=52)
     found = account([bits] * 5, Prior.uniform(range(1000)))
@@ -292,7 +297,7 @@ def test_the_same_prior_in_another_order_is_the_same_context() -> None:
 
 def test_budgets_that_are_no_logarithms_show_no_hair() -> None:
     fair = Prior.uniform("ab")
-    three = Release.promised(ll.LDP("3"), fair)
+    three = Release.from_guarantee(ll.LDP("3"), fair)
     # e^3 is no fraction, so no ratio is equal to it: the sum of budgets is.
     for number, written in ((1, "ldp <= 3 nats"), (2, "ldp <= 6 nats"), (7, "ldp <= 21 nats")):
         found = account([three] * number)
@@ -303,16 +308,16 @@ def test_budgets_that_are_no_logarithms_show_no_hair() -> None:
         with mpmath.workdps(60):
             ratio = mpmath.mpf(found["ldp"].ratio.numerator) / found["ldp"].ratio.denominator
             assert ratio >= mpmath.exp(3 * number)
-    one = account([Release.promised(ll.LIP("1"), fair)])
+    one = account([Release.from_guarantee(ll.LIP("1"), fair)])
     assert "lip <= 1 nats (tight)" in str(one)
     assert one.allows(ll.LIP("1"))
     # Where some prior of a set has a symbol as rare as it likes: 1 + 2 for 2 releases.
     anything = Family.of([Prior.from_counts({"a": 1, "b": 0}), Prior.from_counts({"a": 0, "b": 1})])
-    two = account([Release.promised(ll.LIP("1"), anything)] * 2)
+    two = account([Release.from_guarantee(ll.LIP("1"), anything)] * 2)
     assert "lip <= 3 nats (tight)" in str(two)
     assert two.allows(ll.LIP("3"))
     # A budget and a ratio: 3 + ln 2, rounded up.
-    both = account([three, Release.promised(ll.LDP("ln 2"), fair)])
+    both = account([three, Release.from_guarantee(ll.LDP("ln 2"), fair)])
     assert "ldp <= 3.69315 nats" in str(both)
     assert not both.allows(ll.LDP("3.6931471805599453"))
     assert both.allows(ll.LDP("3.6931471805599454"))

@@ -13,11 +13,11 @@ import liftlock as ll
 from liftlock import Channel, ProfileGraph
 from liftlock.accounting import Composition, compose, composition
 from liftlock.accounting.accountants import exact
-from liftlock.accounting.composition import Way, refusal, same_observation
+from liftlock.accounting.composition import Way, same_observation, second_release_error
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import ProfilePrivacy
-from liftlock.notions.profile import OutputLaws
+from liftlock.notions.profile import OutputDistributions
 from tests.profile_oracles import edges_of
 
 Rows = dict[tuple[str, int], list[Fraction]]
@@ -54,8 +54,8 @@ def random_rows(
     return channel, each
 
 
-def law(graph: ProfileGraph, name: str, rows: Rows, y: int) -> Fraction:
-    p = graph.law(name)
+def distribution(graph: ProfileGraph, name: str, rows: Rows, y: int) -> Fraction:
+    p = graph.distribution(name)
     return sum((p[x] * rows[name, x][y] for x in range(3)), Fraction(0))
 
 
@@ -95,10 +95,13 @@ def test_random_mechanisms(seed: int) -> None:
     for place, (i, j) in enumerate([("a", "b"), ("b", "c"), ("a", "d")]):
 
         def pairs(name: str) -> list[Fraction]:
-            return [law(graph, name, rows[0], y) * law(graph, name, rows[1], z) for y, z in outputs]
+            return [
+                distribution(graph, name, rows[0], y) * distribution(graph, name, rows[1], z)
+                for y, z in outputs
+            ]
 
         def twice(name: str) -> list[Fraction]:
-            p = graph.law(name)
+            p = graph.distribution(name)
             return [
                 sum(
                     (p[x] * rows[0][name, x][y] * rows[1][name, x][z] for x in range(3)),
@@ -108,7 +111,7 @@ def test_random_mechanisms(seed: int) -> None:
             ]
 
         def one(name: str, k: int) -> list[Fraction]:
-            return [law(graph, name, rows[k], y) for y in range(3)]
+            return [distribution(graph, name, rows[k], y) for y in range(3)]
 
         assert samples.edges[place].ratio == largest(pairs(i), pairs(j))
         assert same.edges[place].ratio == largest(twice(i), twice(j))
@@ -116,7 +119,8 @@ def test_random_mechanisms(seed: int) -> None:
     worst = [
         max(
             largest(
-                [law(graph, i, r, y) for y in range(3)], [law(graph, j, r, y) for y in range(3)]
+                [distribution(graph, i, r, y) for y in range(3)],
+                [distribution(graph, j, r, y) for y in range(3)],
             )
             for i, j in [("a", "b"), ("b", "c"), ("a", "d")]
         )
@@ -132,10 +136,10 @@ def test_random_mechanisms(seed: int) -> None:
     y, z = (int(str(label)) for label in edge.output)
     more, less = str(edge.more), str(edge.less)
     assert edge.ratio == (
-        law(graph, more, rows[0], y)
-        * law(graph, more, rows[1], z)
-        / law(graph, less, rows[0], y)
-        / law(graph, less, rows[1], z)
+        distribution(graph, more, rows[0], y)
+        * distribution(graph, more, rows[1], z)
+        / distribution(graph, less, rows[0], y)
+        / distribution(graph, less, rows[1], z)
     )
 
 
@@ -192,8 +196,8 @@ def test_a_second_release_can_reveal_everything() -> None:
 def test_infinite_losses_stay_infinite() -> None:
     graph = ProfileGraph.complete({"a": {0: 1, 1: 0}, "b": {0: 1, 1: 1}})
     plain = Channel.identity([0, 1])
-    laws = OutputLaws.of(plain, graph)
-    (edge,) = composition._sample_edges([laws, laws])
+    distributions = OutputDistributions.of(plain, graph)
+    (edge,) = composition._sample_edges([distributions, distributions])
     assert edge.ratio is None
     assert (edge.more, edge.output) == ("b", (1, 1))
 
@@ -256,6 +260,6 @@ def test_tables_too_large_to_write_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "MOST_CELLS", 10)
     with pytest.raises(NotDefined, match="4 outputs together"):
         same_observation([made, made])
-    refused = refusal([made, made])
+    refused = second_release_error([made, made])
     assert refused.together is None
     assert "no rule of composition" in str(refused)

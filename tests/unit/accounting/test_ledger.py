@@ -17,10 +17,10 @@ import liftlock as ll
 from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
-from liftlock.accounting.ledger_account import together_of
-from liftlock.accounting.ledger_entry import histories
+from liftlock.accounting.ledger_account import combine_accounts
+from liftlock.accounting.ledger_entry import group_histories
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
-from liftlock.exact.encoding import fingerprint
+from liftlock.exact.fingerprint import fingerprint
 
 WHEN = "2030-01-31T12:00:00Z"
 FAIR = Prior.uniform(["no", "yes"])
@@ -47,9 +47,9 @@ def large() -> ll.Mechanism:
 
 def test_round_trip(tmp_path: Path, flip: ll.Mechanism) -> None:
     path = tmp_path / "ledger.json"
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         ledger.record(flip, who="staff", about="smokes", note="pilot").save(path)
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         more = ledger.record(flip, people=["ann", "bob"], about="smokes", when=WHEN)
         more.record(flip, people=["bob"], about="smokes").save(path)
     found = Ledger.load(path)
@@ -78,7 +78,7 @@ def test_groups_and_items(flip: ll.Mechanism) -> None:
     ledger = Ledger.new().record(flip, who="日本 staff", about="smokes")
     ledger = ledger.record(flip, people=["a", "b", "c"], about="smokes")
     ledger = ledger.record(flip, people=["b", "c"], about="drinks")
-    found = {history.name: history for history in histories(ledger.entries)}
+    found = {history.name: history for history in group_histories(ledger.entries)}
     assert set(found) == {"日本 staff", "1 person", "2 people"}
     assert list(found["2 people"].items) == ["smokes", "drinks"]
     groups = LedgerAccount(ledger).groups
@@ -277,18 +277,18 @@ def test_the_head_tells_a_ledger_that_was_written_anew(flip: ll.Mechanism) -> No
 def test_two_at_a_time(tmp_path: Path, flip: ll.Mechanism) -> None:
     path = tmp_path / "ledger.json"
     link = tmp_path / "link.json"
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         ledger.record(flip, who="x", about="smokes").save(path)
         link.symlink_to(path)
-        with pytest.raises(FileError, match="in use by another release"), Ledger.opened(link):
+        with pytest.raises(FileError, match="in use by another release"), Ledger.open(link):
             pass
-    with Ledger.opened(link) as ledger:
+    with Ledger.open(link) as ledger:
         assert len(ledger) == 1
         ledger.record(flip, who="x", about="smokes").save(link)
     assert link.is_symlink()
     assert len(Ledger.load(path)) == 2
     os.link(path, tmp_path / "copy.json")
-    with pytest.raises(FileError, match="2 names"), Ledger.opened(path):
+    with pytest.raises(FileError, match="2 names"), Ledger.open(path):
         pass
 
 
@@ -314,7 +314,7 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     # The second item protects another secret: of both only LDP of the data can be said.
     assert group.together is not None
     assert set(group.together.measurements) == {"ldp"}
-    assert together_of([letter.account, letter.account])["lip"].value.upper is not None
+    assert combine_accounts([letter.account, letter.account])["lip"].value.upper is not None
 
 
 def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.Mechanism) -> None:
@@ -380,7 +380,7 @@ def test_no_limit_is_kept_by_calling_a_symbol_impossible(
             ledger.record(flip, who="x", about="smokes", limit=ll.LDP("2"), under=certain)
         shown = ledger.account("smokes", who="x", under=certain)
         assert "NOT protected (prior probability 0): 'yes'" in str(shown)
-        assert "NOT protected" in shown.spent_text()
+        assert "NOT protected" in shown.loss_text()
     # What the certificate left out from the start is no surprise.
     alone = ll.lock(flip.table, ll.LIP("1"), certain, bits=2, impossible="ignore")
     ledger = Ledger.new().record(alone, who="x", about="smokes", limit=ll.LIP("1"))

@@ -63,9 +63,9 @@ def old_data(flip: ll.Mechanism) -> dict[str, object]:
 
 def test_round_trip(tmp_path: Path, flip: ll.Mechanism) -> None:
     path = tmp_path / "ledger.json"
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         released(ledger, flip, ["x", "y"]).save(path)
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         assert holds(ledger, "x")
         assert not holds(ledger, "z")
         released(ledger, flip, ["z"]).save(path)
@@ -167,18 +167,18 @@ def test_ids_are_text(flip: ll.Mechanism) -> None:
 def test_two_at_once(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     with (
-        Ledger.opened(path),
+        Ledger.open(path),
         pytest.raises(FileError, match="in use by another release"),
-        Ledger.opened(path),
+        Ledger.open(path),
     ):
         pass
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         assert number_of(ledger) == 0
 
 
 def test_failures_leave_no_lock(tmp_path: Path, flip: ll.Mechanism) -> None:
     path = tmp_path / "ledger.json"
-    with pytest.raises(NotComposable), Ledger.opened(path) as ledger:
+    with pytest.raises(NotComposable), Ledger.open(path) as ledger:
         released(ledger, flip, ["x", "x"])
     assert list(tmp_path.iterdir()) == []
 
@@ -215,7 +215,7 @@ def test_a_ledger_of_observations_alone_is_still_read(tmp_path: Path, flip: ll.M
     assert (entry.when, entry.context) == ("", "")
     with pytest.raises(NotComposable, match=r"'y' at number 1 was released before: .*3\.5252"):
         released(found, flip, ["y"])
-    with Ledger.opened(path) as ledger:
+    with Ledger.open(path) as ledger:
         released(ledger, flip, ["z"]).save(path)
     again = Ledger.load(path)
     assert json.loads(path.read_text())["format"] == "liftlock.ledger"
@@ -315,7 +315,7 @@ def test_levels_of_a_graph_that_was_not_kept(
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with (
         pytest.raises(FileError, match="no such folder"),
-        Ledger.opened(tmp_path / "none" / "ledger.json"),
+        Ledger.open(tmp_path / "none" / "ledger.json"),
     ):
         pass
 
@@ -327,18 +327,18 @@ def test_a_ledger_behind_a_link(tmp_path: Path, flip: ll.Mechanism) -> None:
     (tmp_path / "real").mkdir()
     real, link = tmp_path / "real" / "ledger.json", tmp_path / "link.json"
     link.symlink_to(Path("real") / "ledger.json")
-    with Ledger.opened(link) as ledger:  # leads to nothing yet
+    with Ledger.open(link) as ledger:  # leads to nothing yet
         released(ledger, flip, ["x"]).save(link)
     assert link.is_symlink()
     assert list(real.parent.iterdir()) == [real]
     for path in (link, real):
-        with Ledger.opened(path) as ledger, pytest.raises(NotComposable):
+        with Ledger.open(path) as ledger, pytest.raises(NotComposable):
             released(ledger, flip, ["x"])
     for first, second in ((link, real), (real, link)):
         with (
-            Ledger.opened(first),
+            Ledger.open(first),
             pytest.raises(FileError, match="in use by another release"),
-            Ledger.opened(second),
+            Ledger.open(second),
         ):
             pass
 
@@ -352,7 +352,7 @@ def test_a_ledger_with_two_names(tmp_path: Path, flip: ll.Mechanism) -> None:
     for name in (path, other):
         with (
             pytest.raises(FileError, match=r"a ledger with 2 names \(hard links\) at"),
-            Ledger.opened(name),
+            Ledger.open(name),
         ):
             pass
         with pytest.raises(FileError, match="hard links"):
@@ -360,7 +360,7 @@ def test_a_ledger_with_two_names(tmp_path: Path, flip: ll.Mechanism) -> None:
     assert path.read_text() == before
     assert {p.name for p in tmp_path.iterdir()} == {"ledger.json", "other.json"}
     other.unlink()
-    with Ledger.opened(path) as found:
+    with Ledger.open(path) as found:
         assert number_of(found) == 1
 
 

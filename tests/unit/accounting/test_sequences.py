@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Prior
 from liftlock.accounting import account_independent, account_sequence, markov_chain, product_prior
 from liftlock.errors import InputError, LabelError, NotDefined, UnprotectedInput
-from liftlock.forms import UnaryChannel
+from liftlock.model.structured import UnaryChannel
 from tests import strategies
 from tests.unit.accounting import brute_force
 
@@ -133,11 +133,11 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="not over tuples of 3"):
         account_sequence(pair, [flip] * 3)
     with pytest.raises(LabelError, match=r"does not accept at datum 2: 1"):
-        account_sequence(pair, [flip, flip.restricted([0])])
+        account_sequence(pair, [flip, flip.restrict([0])])
     with pytest.raises(UnprotectedInput):
         account_sequence(Prior.from_counts({(0, 0): 1, (0, 1): 1}), [flip, flip])
     with pytest.raises(LabelError, match="step 1: 1"):
-        markov_chain(Prior.uniform([0, 1]), [flip.restricted([0])])
+        markov_chain(Prior.uniform([0, 1]), [flip.restrict([0])])
     with pytest.raises(NotDefined, match="use account_independent"):
         product_prior([Prior.uniform(range(10))] * 6)
     with pytest.raises(InputError, match="no releases"):

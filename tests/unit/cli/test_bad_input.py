@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+import liftlock._runtime.storage
 import liftlock.files.sheet
-import liftlock.storage
 from tests.unit.cli.conftest import Outcome, Run
 
 
@@ -511,7 +511,7 @@ class Limit:
     ("limit", "parts"),
     [
         (
-            Limit(liftlock.storage, "MOST_BYTES", 30),
+            Limit(liftlock._runtime.storage, "MOST_BYTES", 30),
             ["file larger than 30 bytes at channel.csv", "merge rare symbols"],
         ),
         (
@@ -529,7 +529,7 @@ def test_huge_files(
 
 
 def test_an_endless_file_is_not_read_to_its_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(liftlock.storage, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(liftlock._runtime.storage, "MOST_BYTES", 10_000)
     outcome = run("audit", "/dev/zero", "--prior", "p.csv")
     assert_refused(outcome, "file larger than 9.766 KiB at /dev/zero")
 

@@ -8,9 +8,9 @@ from typing import Any
 import click
 import pytest
 
-from liftlock.cli._columns import by_column, one_for_each
+from liftlock.cli._columns import pair_with_columns, parse_by_column
 from liftlock.cli._options import check_outputs
-from liftlock.cli.protect import beside
+from liftlock.cli.protect import sibling_path
 from liftlock.errors import FileError
 
 
@@ -25,26 +25,26 @@ from liftlock.errors import FileError
     ],
 )
 def test_files_beside_an_output(output: str, expected: str) -> None:
-    assert beside(Path(output), ".m.json") == Path(expected)
+    assert sibling_path(Path(output), ".m.json") == Path(expected)
 
 
 def test_one_for_all_or_one_for_each() -> None:
-    assert one_for_each([], ["a", "b"], "--secret") == [None, None]
-    assert one_for_each(["s"], ["a", "b"], "--secret") == ["s", "s"]
-    assert one_for_each(["s", "t"], ["a", "b"], "--secret") == ["s", "t"]
+    assert pair_with_columns([], ["a", "b"], "--secret") == [None, None]
+    assert pair_with_columns(["s"], ["a", "b"], "--secret") == ["s", "s"]
+    assert pair_with_columns(["s", "t"], ["a", "b"], "--secret") == ["s", "t"]
     with pytest.raises(click.UsageError, match="--secret is given 2 times for 3 columns"):
-        one_for_each(["s", "t"], ["a", "b", "c"], "--secret")
+        pair_with_columns(["s", "t"], ["a", "b", "c"], "--secret")
 
 
 def test_values_for_a_column() -> None:
-    assert by_column(["a=b=0:9"], ["a=b"], "--domain") == {"a=b": "0:9"}
+    assert parse_by_column(["a=b=0:9"], ["a=b"], "--domain") == {"a=b": "0:9"}
     for values, columns, what in (
         (["0:9"], ["a", "b"], "does not name its column"),
         (["c=0:9"], ["a", "b"], "not a --column"),
         (["a=1", "a=2"], ["a"], "twice"),
     ):
         with pytest.raises(click.UsageError, match=what):
-            by_column(values, columns, "--domain")
+            parse_by_column(values, columns, "--domain")
 
 
 def test_outputs_are_checked_before_anything_is_read(tmp_path: Path) -> None:

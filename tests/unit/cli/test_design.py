@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from liftlock import Mechanism, Step
-from liftlock._solver.clock import SearchStep
+from liftlock._runtime.clock import SearchStep
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
 from liftlock.designs import design
@@ -180,7 +180,7 @@ def test_progress_goes_to_a_terminal_only(designed: Run, monkeypatch: pytest.Mon
         def __exit__(self, *_: object) -> None:
             return None
 
-    monkeypatch.setattr(command, "working", lambda _: Shown())
+    monkeypatch.setattr(command, "show_status", lambda _: Shown())
     seen: dict[str, Any] = {}
     real = design
 

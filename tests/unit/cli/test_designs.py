@@ -55,7 +55,13 @@ def test_one_in_full(run: Run, key: str) -> None:
     assert outcome.code == 0
     joined = " ".join(outcome.out.split())
     entry = DESIGNS[key]
-    for text in (entry.says, entry.promises, entry.source, entry.needs, ", ".join(entry.notions)):
+    for text in (
+        entry.summary,
+        entry.promises,
+        entry.source,
+        entry.needs,
+        ", ".join(entry.notions),
+    ):
         assert " ".join(text.split()) in joined
     assert ("NOT always kept" in joined) is not entry.keeps
     assert json.loads(run("designs", key, "--json").out)["method"] == key

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from liftlock import LIP, Ledger, Mechanism, Prior, design
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import FileError
+from liftlock.model.columns import ColumnEncoding, TableEncoding
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 

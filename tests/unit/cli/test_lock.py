@@ -63,7 +63,7 @@ def test_outputs_that_cannot_be(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr("liftlock.cli.lock.read_either", never)
+    monkeypatch.setattr("liftlock.cli.lock.read_channel_or_profiles", never)
     outcome = run(
         "lock", "c.csv", "--prior", "p.csv", "--guarantee", "lip=1", *arguments, files=FILES
     )

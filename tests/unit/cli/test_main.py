@@ -176,7 +176,7 @@ def test_an_unforeseen_error_is_one_line_and_nothing_is_written(
         raise kind("something\nin two lines " + 300 * "x")
 
     # After the mechanism is made, so that there would be something to write.
-    monkeypatch.setattr("liftlock.cli.design.yardsticks", fail)
+    monkeypatch.setattr("liftlock.cli.design.measure_baselines", fail)
     outcome = run(
         "design", "--prior", "p.csv", "--epsilon", "1", "-o", "m.json", files={"p.csv": PRIOR}
     )

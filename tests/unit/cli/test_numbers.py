@@ -13,7 +13,7 @@ import liftlock as ll
 from liftlock import Mechanism
 from liftlock.cli._options import with_delta
 from liftlock.designs import DESIGNS
-from liftlock.line import GridPrior
+from liftlock.model.continuous import GridPrior
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.test_bad_input import assert_refused
 
@@ -76,8 +76,8 @@ def test_from_a_table_to_released_numbers(run: Run) -> None:
 def test_the_same_mechanism_in_python(run: Run) -> None:
     design(run, *FAST, "-o", "m.json")
     values = ll.read_column("staff.csv", "wage")
-    prior = ll.line.from_data(values, domain=(0, 100))
-    made = ll.design(prior, ll.LIP("1"), method="sampling", cells=8)
+    prior = ll.continuous.from_data(values, domain=(0, 100))
+    made = ll.design(prior, ll.LIP("1"), method="sampling", bins=8)
     assert made.channel.fingerprint == Mechanism.load("m.json").channel.fingerprint
 
 
@@ -125,12 +125,14 @@ def test_a_law_instead_of_a_file(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", ["sample", "normal", "lognormal", "laplace", "uniform", "histogram"]
+    "distribution", ["sample", "normal", "lognormal", "laplace", "uniform", "histogram"]
 )
-def test_fitted_laws(run: Run, law: str) -> None:
-    outcome = design(run, *FAST, "--fit", law, "--json")
+def test_fitted_laws(run: Run, distribution: str) -> None:
+    outcome = design(run, *FAST, "--fit", distribution, "--json")
     source = json.loads(outcome.out)["numbers"]["source"]
-    assert source.startswith({"sample": "14 values", "histogram": "a histogram"}.get(law, law))
+    assert source.startswith(
+        {"sample": "14 values", "histogram": "a histogram"}.get(distribution, distribution)
+    )
 
 
 def test_without_a_domain_the_data_show_theirs(run: Run) -> None:
@@ -522,9 +524,9 @@ def test_an_audit_under_another_prior(run: Run) -> None:
     assert same.code == 0
     refused = run("audit", "m.json", "--distribution", "normal(50, 9)", "--domain", "0:100")
     assert_refused(refused, "--domain cannot change the bins of a stored mechanism")
-    law = run("audit", "m.json", "--distribution", "normal(50, 20)", "--json")
-    assert law.code == 0
-    assert math.isfinite(json.loads(law.out)["measures"]["lip"])
+    distribution = run("audit", "m.json", "--distribution", "normal(50, 20)", "--json")
+    assert distribution.code == 0
+    assert math.isfinite(json.loads(distribution.out)["measures"]["lip"])
 
 
 def test_pictures_of_numbers(run: Run) -> None:

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from liftlock.cli._options import OptionGroup, nested, option, option_group, output_options
+from liftlock.cli._options import OptionGroup, nested_group, option, option_group, output_options
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Outer(OptionGroup):
     """One of each kind, and a group inside."""
 
     names: tuple[str, ...] = option("-n", "--name", multiple=True)
-    inner: Inner = nested(Inner, without=("loud",))
+    inner: Inner = nested_group(Inner, without=("loud",))
     mark: str = option("--mark", default=",", show_default=True)
 
 
@@ -34,7 +34,7 @@ class Outer(OptionGroup):
 @output_options(plot="Draw it")
 def command(table: str, outer: Outer, output: object) -> None:
     """Say what was given."""
-    click.echo(f"{table} {outer} {outer.given()} {outer.inner.given()} {output}")
+    click.echo(f"{table} {outer} {outer.given_options()} {outer.inner.given_options()} {output}")
 
 
 def test_a_command_gets_one_object_for_each_group() -> None:
@@ -66,4 +66,4 @@ def test_options_appear_in_the_order_of_their_declaration() -> None:
     ],
 )
 def test_what_was_given_is_named(group: OptionGroup, given: list[str]) -> None:
-    assert group.given() == given
+    assert group.given_options() == given

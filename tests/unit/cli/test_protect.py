@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Channel, Mechanism, NotCertified, PerUserPriors, Prior
-from liftlock.forms import UserChannel
+from liftlock.model.structured import UserChannel
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
 from tests.unit.tables.protect.memory import lifts, rows_of, within
@@ -71,8 +71,8 @@ def joint_of(rows: list[dict[str, str]], secret: str, column: str) -> Counter[tu
 
 def check_promise(made: Mechanism, joint: Counter[tuple[Any, Any]], low: float, up: float) -> None:
     """Audit a mechanism with plain fractions, under the joint of the table."""
-    law = rows_of(made)
-    assert within(lifts(joint, law.__getitem__), low, up)
+    distribution = rows_of(made)
+    assert within(lifts(joint, distribution.__getitem__), low, up)
 
 
 # --- the way through ----------------------------------------------------------------------------
@@ -212,13 +212,17 @@ def test_columns_are_paired_with_secrets_in_order(run: Run) -> None:
         "lip(epsilon=1)",
     )
     # What both tell about the relationship, by enumeration.
-    laws = rows_of(first), rows_of(second)
+    distributions = rows_of(first), rows_of(second)
     rows = Counter(
         (row["relationship"], row["occupation"] or "(missing)", int(row["age"])) for row in PEOPLE
     )
 
     def both(job: str, age: int) -> dict[Any, Fraction]:
-        return {(y, z): p * q for y, p in laws[0][job].items() for z, q in laws[1][age].items()}
+        return {
+            (y, z): p * q
+            for y, p in distributions[0][job].items()
+            for z, q in distributions[1][age].items()
+        }
 
     least, most = lifts(rows, both)
     assert least is not None
@@ -422,7 +426,7 @@ def test_numbers_beside_a_secret(run: Run) -> None:
     rows: Counter[tuple[Any, Any]] = Counter()
     for row in PEOPLE:
         inside = sum(edge <= float(row["pay"]) for edge in code.edges[1:-1])
-        rows[row["relationship"], code.cells[inside]] += 1
+        rows[row["relationship"], code.bins[inside]] += 1
     check_promise(made, rows, 0.25, 0.25)
     outputs = {repr(label) for label in made.table.outputs.labels}
     assert {row["pay"] for row in read("safe.csv")} <= outputs | {

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Mechanism, PerUserPriors, Prior, design
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
-from liftlock.forms import UserChannel
 from liftlock.mechanism import lock_users
+from liftlock.model.columns import ColumnEncoding, TableEncoding
+from liftlock.model.structured import UserChannel
 from liftlock.sampling import user_posteriors
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused

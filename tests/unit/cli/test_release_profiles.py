@@ -414,7 +414,7 @@ def test_another_ledger_is_not_replaced(safe: Run) -> None:
 
 
 def test_a_ledger_in_use(safe: Run) -> None:
-    with ll.Ledger.opened("ledger.json"):
+    with ll.Ledger.open("ledger.json"):
         assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "in use by another release")
     assert safe(*RELEASE, *LEDGER, "-o", "s.csv").code == 0
 

@@ -13,21 +13,13 @@ import pytest
 import liftlock as ll
 from liftlock import Mechanism, Step
 from liftlock._solver.problem import Optimality
-from liftlock.contexts import context_from_data
-from liftlock.designs import (
-    DESIGNS,
-    best,
-    best_design,
-    design,
-    design_as_published,
-    usual_method,
-)
+from liftlock.designs import DESIGNS, api, best, design, design_as_published, usual_method
 from liftlock.designs.goal import usual_utility
-from liftlock.designs.published import true_guarantee
-from liftlock.designs.request import cut
+from liftlock.designs.request import discretise, true_guarantee
 from liftlock.errors import InputError
+from liftlock.model import context_from_data
 from liftlock.notions import MaxLift
-from liftlock.utility import Distortion, Mean, Own
+from liftlock.utility import CustomUtility, Distortion, Mean
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 
@@ -70,7 +62,7 @@ def test_a_utility_of_all_symbols_follows_what_is_left_out() -> None:
     """The same mechanism and number as for the prior without the symbol that never occurs."""
     full = ll.Prior.from_counts({1: 1, 2: 2, 5: 0, 3: 7})
     loss = np.arange(16.0).reshape(4, 4) % 5
-    own = Own(lambda v: float(1 - (v**2).sum()), symbols=4)
+    own = CustomUtility(lambda v: float(1 - (v**2).sum()), symbols=4)
     pairs: list[tuple[Any, Any]] = [
         (Mean((1.0, 2.0, 5.0, 3.0)), Mean((1.0, 2.0, 3.0))),
         (Distortion.of(loss, "wxyz"), Distortion.of(loss[[0, 1, 3]], "wxyz")),
@@ -229,28 +221,28 @@ def test_tiny_budgets_are_kept_by_mixing_as_much_as_it_takes(epsilon: str) -> No
 
 # --- numbers --------------------------------------------------------------------------------------
 
-WAGES = ll.line.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
+WAGES = ll.continuous.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
 
 
 def test_a_prior_on_the_line_is_cut() -> None:
-    assert cut(WAGES, 4) == WAGES.grid(4)
-    assert cut(WAGES, 4, "width") == WAGES.grid(4, "width")
-    assert cut(RARE) is RARE
-    assert len(cut(ll.line.normal(0, 1)).inputs) == 512
-    for options in ({"cells": 4}, {"spacing": "mass"}):
+    assert discretise(WAGES, 4) == WAGES.discretise(4)
+    assert discretise(WAGES, 4, "width") == WAGES.discretise(4, "width")
+    assert discretise(RARE) is RARE
+    assert len(discretise(ll.continuous.normal(0, 1)).inputs) == 512
+    for options in ({"bins": 4}, {"spacing": "mass"}):
         with pytest.raises(InputError, match="only a continuous prior is discretised"):
             design(RARE, ll.LIP("1"), **options)
 
 
 def test_the_usual_utility_and_method() -> None:
-    assert usual_utility(WAGES.grid(4)) == "mean"
+    assert usual_utility(WAGES.discretise(4)) == "mean"
     assert usual_utility(RARE) == "mutual-information"
     assert usual_method(ll.LIP("1")) == "optimal"
     assert usual_method(ll.ApproximateLIP("1", "0.1")) is None
 
 
 def test_resolution_and_clamping_are_remarked() -> None:
-    made = design(WAGES, ll.LIP("1"), cells=5, method="sampling")
+    made = design(WAGES, ll.LIP("1"), bins=5, method="sampling")
     assert made.origin is not None
     said = " ".join(made.origin.remarks)
     assert "5 bins of equal probability on [0, 100]" in said
@@ -261,33 +253,33 @@ def test_resolution_and_clamping_are_remarked() -> None:
 def test_the_best_of_all_that_fit() -> None:
     notion = ll.ApproximateLIP("1", "0.05")
     tried: list[Step] = []
-    found = best(WAGES, notion, cells=5, watch=tried.append)
+    found = best(WAGES, notion, bins=5, watch=tried.append)
     assert found.origin is not None
     assert found.certificate.holds
     keys = [step.stage.removeprefix("trying ") for step in tried]
     assert {"optimal", "sampling"} <= set(keys)
     keys.remove("optimal")  # which is tried without the delta
     assert all(notion.name in DESIGNS[key].notions and DESIGNS[key].keeps for key in keys)
-    pure = design(WAGES, ll.LIP("1"), cells=5).origin
+    pure = design(WAGES, ll.LIP("1"), bins=5).origin
     assert pure is not None
     assert found.origin.objective <= pure.objective + 1e-9
     for key in keys:
         try:
-            other = design(WAGES, notion, cells=5, method=key).origin
+            other = design(WAGES, notion, bins=5, method=key).origin
         except ll.LiftlockError:
             continue
         assert other is not None
         assert found.origin.objective <= other.objective + 1e-9
-    assert design(WAGES, notion, cells=5).channel == found.channel
+    assert design(WAGES, notion, bins=5).channel == found.channel
     with pytest.raises(InputError, match="no applicable method has this option"):
-        best(WAGES, notion, cells=5, colour="red")
+        best(WAGES, notion, bins=5, colour="red")
 
 
 def test_a_mechanism_that_needs_no_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {key: DESIGNS[key] for key in ("optimal", "sampling")}
-    monkeypatch.setattr(best_design, "designs_for", lambda _: few)
+    monkeypatch.setattr(api, "designs_for", lambda _: few)
     for notion in (ll.ApproximateLIP("1", "1e-9", "def5"), ll.ApproximateLDP("1", "1e-9")):
-        found = best(WAGES, notion, cells=4)
+        found = best(WAGES, notion, bins=4)
         assert found.origin is not None
         assert found.origin.method == "optimal"
         assert found.certificate.guarantee.startswith(notion.name)
@@ -307,8 +299,8 @@ def test_nothing_fits() -> None:
 def test_the_best_does_not_give_values_away_unless_asked_to() -> None:
     """Outage would win by a share delta, and reveal a share delta of the people."""
     asked = ll.ApproximateLIP("1", "0.05")
-    found = best(WAGES, asked, cells=5)
-    named = design(WAGES, asked, method="outage", cells=5)
+    found = best(WAGES, asked, bins=5)
+    named = design(WAGES, asked, method="outage", bins=5)
     assert found.origin is not None
     assert named.origin is not None
     assert found.origin.method != "outage"
@@ -316,7 +308,7 @@ def test_the_best_does_not_give_values_away_unless_asked_to() -> None:
 
 
 def test_what_leaks_where_delta_lets_it_is_said() -> None:
-    prior = WAGES.grid(5)
+    prior = WAGES.discretise(5)
     made = design(prior, ll.ApproximateLIP("1", "0.05"), method="outage")
     assert made.origin is not None
     # Somebody else's own output is one that x never gives, and it proves that somebody.
@@ -327,9 +319,9 @@ def test_what_leaks_where_delta_lets_it_is_said() -> None:
 
 @pytest.mark.parametrize("context", [[1, 2, 3], {"a": 1}, "prior.csv", None])
 def test_what_is_no_context_is_said_in_one_line(context: Any) -> None:
-    for cells in (None, 8):
+    for bins in (None, 8):
         with pytest.raises(InputError, match=type(context).__name__):
-            design(context, ll.LIP("1"), cells=cells)
+            design(context, ll.LIP("1"), bins=bins)
 
 
 @pytest.mark.parametrize("notion", ["lip=1", 1, 0.5])
@@ -344,7 +336,7 @@ def test_what_is_no_notion_is_said_in_one_line(notion: Any) -> None:
 def test_the_price_of_cutting_is_right_for_numbers_far_from_zero() -> None:
     shares = []
     for mean in (0, 10**9):
-        made = design(ll.line.normal(mean, 1), ll.LIP("1"), method="gaussian", cells=16)
+        made = design(ll.continuous.normal(mean, 1), ll.LIP("1"), method="gaussian", bins=16)
         assert made.origin is not None
         shares += [said for said in made.origin.remarks if said.startswith("discretising adds")]
     assert (
@@ -353,7 +345,7 @@ def test_the_price_of_cutting_is_right_for_numbers_far_from_zero() -> None:
 
 
 def test_a_delta_that_is_not_used_is_said() -> None:
-    made = design(WAGES, ll.ApproximateLIP("4", "0.05"), method="laplace", scale=1e6, cells=5)
+    made = design(WAGES, ll.ApproximateLIP("4", "0.05"), method="laplace", scale=1e6, bins=5)
     assert made.origin is not None
     assert any(remark.endswith(": delta is not used") for remark in made.origin.remarks)
     assert ", no outputs" in str(made.certificate)
@@ -369,7 +361,7 @@ def test_a_delta_that_is_not_used_is_said() -> None:
     ],
 )
 def test_the_finest_grid_is_certified(method: str, notion: Any, options: dict[str, Any]) -> None:
-    prior = ll.line.lognormal(0, 0.8, domain=(0.01, 20)).grid(4096)
+    prior = ll.continuous.lognormal(0, 0.8, domain=(0.01, 20)).discretise(4096)
     made = design(prior, notion, method=method, **options)
     assert made.certificate.holds
     rows = made.table.weights / 2.0**made.table.bits
@@ -387,18 +379,18 @@ def test_the_finest_grid_is_certified(method: str, notion: Any, options: dict[st
 
 def test_a_fit_that_is_far_from_the_data_is_said_of_every_mechanism_under_it() -> None:
     atoms = [0.0] * 80 + [100.0] * 20
-    far = ll.line.fit(atoms, law="normal", domain=(0, 100))
-    stored = context_from_data(json.loads(json.dumps(far.grid(6).to_data())))
+    far = ll.continuous.fit(atoms, distribution="normal", domain=(0, 100))
+    stored = context_from_data(json.loads(json.dumps(far.discretise(6).to_data())))
     delta = ll.ApproximateLIP("1", "0.05")
     for made in (
-        design(far, ll.LIP("1"), cells=6),
+        design(far, ll.LIP("1"), bins=6),
         design(stored, ll.LIP("1")),
-        best(far, delta, cells=6),
-        design_as_published(far, ll.LIP("1"), method="bounded-laplace", cells=6),
+        best(far, delta, bins=6),
+        design_as_published(far, ll.LIP("1"), method="bounded-laplace", bins=6),
     ):
         assert made.origin is not None
         assert sum("is far from the data" in remark for remark in made.origin.remarks) == 1
-    near = design(ll.line.from_data(atoms, domain=(0, 100)), ll.LIP("1"), cells=6)
+    near = design(ll.continuous.from_data(atoms, domain=(0, 100)), ll.LIP("1"), bins=6)
     assert near.origin is not None
     assert not any("is far from the data" in remark for remark in near.origin.remarks)
 

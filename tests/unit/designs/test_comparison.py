@@ -10,12 +10,18 @@ import pytest
 
 import liftlock as ll
 from liftlock import Step
-from liftlock.designs import DESIGNS, asymmetric, compare, design, yardsticks
-from liftlock.designs.comparison import FOR_NUMBERS, Leakage, MakeNotion, fitting, implying
-from liftlock.designs.yardstick import CONTEXT_FREE
+from liftlock.designs import DESIGNS, asymmetric, compare, design, measure_baselines
+from liftlock.designs.baselines import CONTEXT_FREE
+from liftlock.designs.comparison import (
+    FOR_NUMBERS,
+    MakeNotion,
+    MechanismLeakage,
+    fitting_methods,
+    implying_ldp,
+)
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions import MaxLift, MinLift
-from liftlock.utility import Own
+from liftlock.utility import CustomUtility
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 JOINT = ll.Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}})
@@ -48,41 +54,41 @@ def test_data_is_json_even_when_a_leakage_is_infinite() -> None:
 
 
 def test_ldp_only_at_the_smaller_side() -> None:
-    assert str(implying(ll.ALIP(lower="2", upper="0.5"))) == "ldp(0.5)"
-    assert str(implying(MaxLift("0.5"))) == "ldp(0.5)"
+    assert str(implying_ldp(ll.ALIP(lower="2", upper="0.5"))) == "ldp(0.5)"
+    assert str(implying_ldp(MaxLift("0.5"))) == "ldp(0.5)"
     found = compare(RARE, asymmetric(Fraction(1, 4)), ["optimal:ldp"], ["2"])
     assert found.curves[0].points[0].guarantee == "ldp(budget=0.5)"
 
 
 def test_needed_budget_of_each_kind() -> None:
-    leak = Leakage(lower=0.6, upper=0.3, ldp=0.9)
-    assert leak.needed(ll.LIP("1"), 1.0) == 0.6
-    assert leak.needed(MaxLift("1"), 1.0) == 0.3
-    assert leak.needed(MinLift("2"), 2.0) == 0.6
-    assert leak.needed(ll.LDP("1"), 1.0) == 0.9
+    leak = MechanismLeakage(lower=0.6, upper=0.3, ldp=0.9)
+    assert leak.smallest_epsilon(ll.LIP("1"), 1.0) == 0.6
+    assert leak.smallest_epsilon(MaxLift("1"), 1.0) == 0.3
+    assert leak.smallest_epsilon(MinLift("2"), 2.0) == 0.6
+    assert leak.smallest_epsilon(ll.LDP("1"), 1.0) == 0.9
     # lower = 0.75 epsilon, upper = 0.25 epsilon: the upper side decides.
-    assert leak.needed(asymmetric(Fraction(3, 4))("2"), 2.0) == pytest.approx(1.2)
-    assert math.isinf(leak.needed(ll.LIP("0"), 0.0))
-    assert Leakage(0.0, 0.0, 0.0).needed(ll.LIP("0"), 0.0) == 0.0
+    assert leak.smallest_epsilon(asymmetric(Fraction(3, 4))("2"), 2.0) == pytest.approx(1.2)
+    assert math.isinf(leak.smallest_epsilon(ll.LIP("0"), 0.0))
+    assert MechanismLeakage(0.0, 0.0, 0.0).smallest_epsilon(ll.LIP("0"), 0.0) == 0.0
 
 
 def test_averages_are_not_compared() -> None:
     with pytest.raises(NotDefined, match="compare lip"):
-        Leakage(0.1, 0.1, 0.2).needed(ll.notions.MutualInformation("1"), 1.0)
+        MechanismLeakage(0.1, 0.1, 0.2).smallest_epsilon(ll.notions.MutualInformation("1"), 1.0)
 
 
 def test_methods_that_fit() -> None:
-    assert fitting(RARE, ll.LIP("1"))[0] == "optimal"
-    assert "watchdog" not in fitting(RARE, ll.LIP("1"))
-    assert "watchdog" in fitting(JOINT, ll.LIP("1"))
-    assert not any(name.endswith(":ldp") for name in fitting(RARE, ll.LDP("1")))
+    assert fitting_methods(RARE, ll.LIP("1"))[0] == "optimal"
+    assert "watchdog" not in fitting_methods(RARE, ll.LIP("1"))
+    assert "watchdog" in fitting_methods(JOINT, ll.LIP("1"))
+    assert not any(name.endswith(":ldp") for name in fitting_methods(RARE, ll.LDP("1")))
     wide = ll.Prior.uniform(range(50))
-    assert "optimal:ldp" not in fitting(wide, ll.LIP("1"))
+    assert "optimal:ldp" not in fitting_methods(wide, ll.LIP("1"))
 
 
 def test_yardsticks_of_a_prior() -> None:
     made = ll.design(RARE, ll.LIP("1"), utility="histogram")
-    rows = {row.name: row.objective for row in yardsticks(made, "histogram")}
+    rows = {row.name: row.objective for row in measure_baselines(made, "histogram")}
     assert rows["this mechanism (optimal)"] == pytest.approx(0.3287611726, abs=1e-9)
     assert rows["the optimum under LDP"] == pytest.approx(0.3993282019, abs=1e-9)
     assert rows["no release"] == pytest.approx(0.46)
@@ -92,19 +98,19 @@ def test_yardsticks_of_a_prior() -> None:
 def test_many_symbols_are_compared_with_randomised_response() -> None:
     wide = ll.Prior.uniform(range(21))
     made = ll.design(wide, ll.LIP("1"), utility="histogram", method="arc")
-    rows = {row.name: row.objective for row in yardsticks(made, "histogram")}
+    rows = {row.name: row.objective for row in measure_baselines(made, "histogram")}
     assert rows["k-ary randomised response"] == pytest.approx(0.94693, abs=5e-6)
 
 
 def test_yardsticks_of_ldp_and_of_a_budget_of_zero() -> None:
     for notion in (ll.LDP("1"), ll.LIP("0")):
         made = ll.design(RARE, notion)
-        names = [row.name for row in yardsticks(made, "mutual-information")]
+        names = [row.name for row in measure_baselines(made, "mutual-information")]
         assert names == ["this mechanism (optimal)", "no release", "no noise"]
 
 
 def test_a_users_own_utility_can_be_compared() -> None:
-    gini = Own(lambda v: 1 - (v**2).sum(), symbols=3)
+    gini = CustomUtility(lambda v: 1 - (v**2).sum(), symbols=3)
     ours = compare(RARE, ll.LIP, ["safe-response"], ["1"], gini)
     theirs = compare(RARE, ll.LIP, ["safe-response"], ["1"], "histogram")
     assert ours.curves[0].points[0].objective == pytest.approx(theirs.curves[0].points[0].objective)
@@ -134,26 +140,26 @@ def test_bad_input(methods: list[str], epsilons: list[str], message: str) -> Non
 
 # --- numbers --------------------------------------------------------------------------------------
 
-WAGES = ll.line.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
+WAGES = ll.continuous.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
 
 
 def test_a_prior_on_the_line_is_cut_once() -> None:
-    found = compare(WAGES, ll.LIP, ["sampling"], ["1", "2"], cells=5)
-    cut = WAGES.grid(5)
+    found = compare(WAGES, ll.LIP, ["sampling"], ["1", "2"], bins=5)
+    cut = WAGES.discretise(5)
     assert found.context == cut.describe()
     assert found.utility == "mean"
     expected = [design(cut, ll.LIP(e), method="sampling").origin for e in ("1", "2")]
     assert [p.objective for p in found.curves[0].points] == [o.objective for o in expected if o]
     with pytest.raises(InputError, match="only a continuous prior is discretised"):
-        compare(ll.Prior.uniform("ab"), ll.LIP, ["k-rr"], ["1"], cells=5)
+        compare(ll.Prior.uniform("ab"), ll.LIP, ["k-rr"], ["1"], bins=5)
 
 
 def test_methods_for_numbers() -> None:
-    names = fitting(WAGES.grid(5), ll.LIP("1"))
+    names = fitting_methods(WAGES.discretise(5), ll.LIP("1"))
     assert names == [key for key in FOR_NUMBERS if key in DESIGNS and key in names]
     assert {"optimal", "sampling"} <= set(names)
     assert "k-rr" not in names
-    small = fitting(WAGES.grid(5), ll.ApproximateLIP("1", "0.01"))
+    small = fitting_methods(WAGES.discretise(5), ll.ApproximateLIP("1", "0.01"))
     assert {"optimal", "sampling"} <= set(small)
 
 
@@ -161,7 +167,7 @@ def test_where_a_delta_is_allowed_a_method_may_do_without() -> None:
     def make(epsilon: object) -> ll.ApproximateLIP:
         return ll.ApproximateLIP(epsilon, "0.01")
 
-    found = compare(WAGES, make, ["optimal", "k-rr:ldp"], ["1"], cells=5)
+    found = compare(WAGES, make, ["optimal", "k-rr:ldp"], ["1"], bins=5)
     assert [curve.notion for curve in found.curves] == ["lip", "ldp"]
     assert found.curves[0].points[0].guarantee == "lip(epsilon=1)"
     assert all(curve.points[0].needed <= 1 for curve in found.curves)
@@ -176,13 +182,13 @@ def test_where_a_delta_is_allowed_a_method_may_do_without() -> None:
     ],
 )
 def test_what_a_delta_needs(make: MakeNotion) -> None:
-    found = compare(WAGES, make, ["sampling"], ["1"], cells=5).curves[0].points[0]
+    found = compare(WAGES, make, ["sampling"], ["1"], bins=5).curves[0].points[0]
     assert 0.9 < found.needed <= 1
 
 
 def test_yardsticks_of_numbers() -> None:
-    made = design(WAGES, ll.LIP("1"), method="sampling", cells=5)
-    found = yardsticks(made, "mean")
+    made = design(WAGES, ll.LIP("1"), method="sampling", bins=5)
+    found = measure_baselines(made, "mean")
     assert found[0].name == "this mechanism (sampling)"
     assert [each.name for each in found][-2:] == ["no release", "no noise"]
     if CONTEXT_FREE in DESIGNS:
@@ -190,5 +196,5 @@ def test_yardsticks_of_numbers() -> None:
         assert free.guarantee == "ldp(1)"
         # Noise of scale (u - l) / epsilon, whatever the prior: hardly better than nothing.
         assert found[0].objective < free.objective <= found[-2].objective
-    zero = design(WAGES, ll.LIP("0"), cells=5)
-    assert [each.name for each in yardsticks(zero, "mean")][1:] == ["no release", "no noise"]
+    zero = design(WAGES, ll.LIP("0"), bins=5)
+    assert [each.name for each in measure_baselines(zero, "mean")][1:] == ["no release", "no noise"]

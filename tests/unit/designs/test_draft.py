@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock import Alphabet
-from liftlock._solver.problem import Optimality, gap_text
-from liftlock.designs import Draft, FormDraft
+from liftlock._solver.problem import Optimality
+from liftlock.designs import Draft, StructuredDraft
 from liftlock.designs.base import NEGATIVE_TOLERANCE, SUM_TOLERANCE
 from liftlock.errors import RowError
-from liftlock.forms import UnaryChannel
+from liftlock.model.provenance import gap_text
+from liftlock.model.structured import UnaryChannel
 
 HALVES = [[0.5, 0.5], [0.5, 0.5]]
 
@@ -84,7 +85,7 @@ def test_what_a_solver_leaves_is_allowed() -> None:
 
 def test_a_form_is_known_by_its_inputs() -> None:
     channel = UnaryChannel.of("abc", own=8, other=4, bits=4)
-    assert FormDraft(channel).inputs is channel.inputs
+    assert StructuredDraft(channel).inputs is channel.inputs
 
 
 # --- what is proved -----------------------------------------------------------------------------

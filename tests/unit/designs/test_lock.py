@@ -13,9 +13,9 @@ import scipy.sparse as sparse
 from scipy.optimize import linprog
 
 from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior, ProfileGraph, Table
-from liftlock.contexts import representative
-from liftlock.designs import Draft, Locked, lock
+from liftlock.designs import Draft, LockedChannel, lock
 from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
+from liftlock.model import representative
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, ProfilePrivacy
 
 CHUNKS = 13
@@ -248,7 +248,7 @@ def largest_move(draft: Draft | Channel, table: Table) -> Fraction:
     return max(moves)
 
 
-def check_moved(locked: Locked[Any], draft: Draft | Channel) -> None:
+def check_moved(locked: LockedChannel[Any], draft: Draft | Channel) -> None:
     truth = largest_move(draft, locked.channel)
     assert locked.moved == pytest.approx(float(truth), rel=1e-12, abs=0)
     said = locked.changes().split(": ")[1]
@@ -339,10 +339,13 @@ def test_one_unit_of_62_bits_is_a_move() -> None:
 
 def profile_ratio(table: Table, graph: ProfileGraph) -> Fraction:
     """Return the largest ratio of P(y | profile) over all edges, in fractions."""
-    laws = {
+    distributions = {
         name: {
             y: sum(
-                (graph.law(name)[x] * table.probability((name, x), y) for x in graph.inputs.labels),
+                (
+                    graph.distribution(name)[x] * table.probability((name, x), y)
+                    for x in graph.inputs.labels
+                ),
                 Fraction(0),
             )
             for y in table.outputs.labels
@@ -350,7 +353,7 @@ def profile_ratio(table: Table, graph: ProfileGraph) -> Fraction:
         for name in graph.profiles.labels
     }
     return max(
-        max(laws[a][y] / laws[b][y], laws[b][y] / laws[a][y])
+        max(distributions[a][y] / distributions[b][y], distributions[b][y] / distributions[a][y])
         for a, b in graph.edge_names
         for y in table.outputs.labels
     )
@@ -400,7 +403,7 @@ def test_pairs_of_profile_and_value_are_blended_within_their_component(shuffled:
     released = {
         name: [
             sum(
-                (graph.law(name)[x] * Fraction(given[name, x][y]) for x in (0, 1)),
+                (graph.distribution(name)[x] * Fraction(given[name, x][y]) for x in (0, 1)),
                 Fraction(0),
             )
             for y in (0, 1)

@@ -16,7 +16,7 @@ from liftlock.designs import DESIGNS, Draft, k_rr
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import LiftTable
-from liftlock.utility import Own
+from liftlock.utility import CustomUtility
 
 PRIOR = ll.Prior.from_counts({"none": 7, "cold": 2, "flu": 1})
 
@@ -202,7 +202,7 @@ class Doubled(ll.notions.TotalVariation):
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = 128) -> Any:
-        return cls.found(super().of_table(table, bits).value.scaled(Fraction(2)))
+        return cls.make_measurement(super().of_table(table, bits).value.scaled(Fraction(2)))
 
 
 def largest(table: LiftTable) -> Any:
@@ -273,7 +273,7 @@ def gini(posterior: Any) -> float:
 
 def test_a_concave_function_is_a_utility() -> None:
     own = ll.design(PRIOR, ll.LIP("1"), utility=gini, method="safe-response")
-    usual = ll.design(PRIOR, ll.LIP("1"), utility=Own(gini, 3), method="safe-response")
+    usual = ll.design(PRIOR, ll.LIP("1"), utility=CustomUtility(gini, 3), method="safe-response")
     assert own.origin is not None
     assert usual.origin is not None
     assert own.origin.utility.endswith("test_own.gini")

@@ -27,9 +27,11 @@ def test_a_bit_under_lip_and_ldp() -> None:
     lip, ldp, truth, nobody = found.options
     for option, flip in ((lip, 1 / (2 * E)), (ldp, 1 / (1 + E))):
         noise = flip * (1 - flip) / (1 - 2 * flip) ** 2
-        assert option.needed("2%")[1] == math.ceil((noise + 0.25) * (Z / 0.02) ** 2 * (1 - 1e-9))
-    assert truth.needed("2%") == (1, 2401)
-    assert nobody.needed("2%") == (2401, None)
+        assert option.people_needed("2%")[1] == math.ceil(
+            (noise + 0.25) * (Z / 0.02) ** 2 * (1 - 1e-9)
+        )
+    assert truth.people_needed("2%") == (1, 2401)
+    assert nobody.people_needed("2%") == (2401, None)
 
 
 def test_a_survey_asks_one_bit_only() -> None:
@@ -77,7 +79,7 @@ def test_impossible_values_and_odd_questions() -> None:
     assert found.options[0].leaning is not None
     assert found.options[0].leaning.names == ("a", "c")
     survey = plan(with_zero, ll.LIP("1"), 100, of="survey", value=["a", "b"])
-    assert survey.options[-2].needed("2%")[1] == math.ceil(35 / 144 * (Z / 0.02) ** 2)
+    assert survey.options[-2].people_needed("2%")[1] == math.ceil(35 / 144 * (Z / 0.02) ** 2)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"of": "sum"}, "a plan of a sum"),
         ({"margin": "2"}, "margin of 100 % or more"),

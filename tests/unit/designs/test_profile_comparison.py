@@ -10,9 +10,9 @@ import pytest
 from scipy.optimize import linprog
 
 from liftlock import ProfileGraph, Step
-from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.designs import Comparison, Point, compare
 from liftlock.errors import InputError
+from liftlock.model.profile_examples import bernoulli_chain, example
 from liftlock.report.plots.released import usual_methods
 from liftlock.utility import ProfileErrors
 from liftlock_papers.paper_004.couplet_curve import couplet_curve
@@ -95,7 +95,7 @@ def test_chains_of_bits(size: int) -> None:
         ratios = errors_of(smooth).released[1:] / errors_of(smooth).released[:-1]
         assert np.abs(np.log(ratios)).max() == pytest.approx(smooth.needed, abs=1e-9)
         assert errors_of(smooth).marginal == pytest.approx(
-            np.abs(errors_of(smooth).released - graph.laws).max(axis=0), abs=1e-12
+            np.abs(errors_of(smooth).released - graph.distributions).max(axis=0), abs=1e-12
         )
 
 
@@ -113,11 +113,13 @@ def test_k_ary_response_on_the_categorical_chain() -> None:
     found = sweep(graph, ["0.5"], methods=["randomised-response", "cluster"])
     kept = math.exp(0.5) / (math.exp(0.5) + 3)
     other = (1 - kept) / 3
-    laws = np.array([[2, 3, 4, 1], [3, 3, 3, 1], [4, 4, 1, 1]]) / 10
-    released = laws * kept + (1 - laws) * other
+    distributions = np.array([[2, 3, 4, 1], [3, 3, 3, 1], [4, 4, 1, 1]]) / 10
+    released = distributions * kept + (1 - distributions) * other
     point = found["randomised-response"].points[0]
     assert errors_of(point).released == pytest.approx(released, abs=1e-7)
-    assert errors_of(point).marginal == pytest.approx(np.abs(released - laws).max(axis=0), abs=1e-7)
+    assert errors_of(point).marginal == pytest.approx(
+        np.abs(released - distributions).max(axis=0), abs=1e-7
+    )
     assert errors_of(found["cluster"].points[0]).largest < errors_of(point).largest
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from liftlock import ProfileGraph
-from liftlock.contexts.profile_examples import example
-from liftlock.designs import designs_for, profile_yardsticks, yardstick
-from liftlock.designs.yardstick import NO_NOISE, NO_RELEASE
+from liftlock.designs import baselines, designs_for, measure_profile_baselines
+from liftlock.designs.baselines import NO_NOISE, NO_RELEASE
 from liftlock.errors import InputError
+from liftlock.model.profile_examples import example
 from liftlock.notions import ProfilePrivacy, audit
 
 PROFILE_DESIGNS = designs_for("profiles")
@@ -21,7 +21,7 @@ PROFILE_DESIGNS = designs_for("profiles")
 @pytest.mark.parametrize("name", ["couplet", "chain-6", "categorical-chain", "workstation"])
 def test_rows_are_certified_and_in_order(name: str) -> None:
     graph = example(name)
-    rows = profile_yardsticks(graph, "0.5")
+    rows = measure_profile_baselines(graph, "0.5")
     made = [row for row in rows if row.mechanism is not None]
     assert not [row.reason for row in rows if row.reason]
     for row in made:
@@ -48,7 +48,7 @@ def test_rows_are_certified_and_in_order(name: str) -> None:
 
 
 def test_no_release_and_no_noise() -> None:
-    rows = {row.name: row for row in profile_yardsticks(example("chain-6"), "1")}
+    rows = {row.name: row for row in measure_profile_baselines(example("chain-6"), "1")}
     nothing, truth = rows[NO_RELEASE], rows[NO_NOISE]
     assert (nothing.certified, nothing.objective) == (True, 0.5)
     assert nothing.mean_wrong == pytest.approx(0.5)
@@ -64,7 +64,7 @@ def test_no_release_and_no_noise() -> None:
 
 def test_no_noise_may_be_within_the_budget() -> None:
     """Two profiles that are nearly the same need no noise at all."""
-    rows = profile_yardsticks(ProfileGraph.bernoulli(["0.5", "0.55"]), "1")
+    rows = measure_profile_baselines(ProfileGraph.bernoulli(["0.5", "0.55"]), "1")
     truth = next(row for row in rows if row.name == NO_NOISE)
     assert truth.certified
     assert truth.loss is not None
@@ -74,7 +74,7 @@ def test_no_noise_may_be_within_the_budget() -> None:
 def test_aims_and_weights() -> None:
     graph = example("categorical-chain")
     weights = {"P1": 8, "P2": 1, "P3": 1}
-    rows = profile_yardsticks(graph, "0.5", utility="hamming", weights=weights)
+    rows = measure_profile_baselines(graph, "0.5", utility="hamming", weights=weights)
     shares = np.array([0.8, 0.1, 0.1])
     for row in rows:
         if row.mechanism is None:
@@ -82,15 +82,15 @@ def test_aims_and_weights() -> None:
         assert row.objective == pytest.approx(row.mean_wrong, abs=1e-12)
         table = row.mechanism.table.floats()
         blocks = np.broadcast_to(table.reshape(-1, 4, 4), (3, 4, 4))
-        kept = np.einsum("i,ix,ixx->", shares, graph.laws, blocks)
+        kept = np.einsum("i,ix,ixx->", shares, graph.distributions, blocks)
         assert row.mean_wrong == pytest.approx(1 - kept, abs=1e-9)
     nothing = next(row for row in rows if row.name == NO_RELEASE)
     # The best single answer is right as often as the likeliest value.
-    assert nothing.objective == pytest.approx(1 - (shares @ graph.laws).max())
+    assert nothing.objective == pytest.approx(1 - (shares @ graph.distributions).max())
 
 
 def test_information_is_better_the_more_there_is() -> None:
-    rows = profile_yardsticks(example("couplet"), "0.1", utility="mutual-information")
+    rows = measure_profile_baselines(example("couplet"), "0.1", utility="mutual-information")
     values = [row.objective for row in rows if row.certified]
     numbers = [value for value in values if value is not None]
     assert len(numbers) == len(values) > 2
@@ -104,8 +104,8 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
     def refuse(*_: object, method: str, **__: object) -> None:
         raise InputError(f"{method} gave up", remedy="another day")
 
-    monkeypatch.setattr(yardstick, "design", refuse)
-    rows = profile_yardsticks(example("couplet"), "0.5")
+    monkeypatch.setattr(baselines, "design", refuse)
+    rows = measure_profile_baselines(example("couplet"), "0.5")
     failed = [row for row in rows if row.reason]
     assert [row.name for row in rows][:2] == [NO_RELEASE, NO_NOISE]
     assert {row.name for row in failed} == set(PROFILE_DESIGNS)
@@ -115,7 +115,7 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
 
 def test_progress_and_data() -> None:
     told: list[str] = []
-    rows = profile_yardsticks(
+    rows = measure_profile_baselines(
         example("couplet"), ProfilePrivacy("0.5"), progress=lambda step: told.append(step.stage)
     )
     assert told == list(PROFILE_DESIGNS)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.designs import Draft
-from liftlock.designs.readings import with_readings
+from liftlock.designs.output_values import label_by_value
 from liftlock.exact.integers import Floats
 from liftlock.notions import MinLift
 from liftlock.utility import make_utility
 from liftlock.utility.mean import posterior_means, posterior_medians
 
-CUT = ll.line.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).grid(4)
+CUT = ll.continuous.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).discretise(4)
 SEEDS = st.integers(0, 10_000)
 
 
@@ -48,7 +48,7 @@ def draft_of(matrix: Floats) -> Draft:
 @pytest.mark.parametrize("name", ["mean", "absolute"])
 def test_outputs_are_labelled_in_ascending_order(name: str) -> None:
     matrix = some_matrix(3, len(CUT.counts), 3)
-    made = with_readings(draft_of(matrix), CUT, make_utility(name, CUT.inputs))
+    made = label_by_value(draft_of(matrix), CUT, make_utility(name, CUT.inputs))
     read = posterior_means if name == "mean" else posterior_medians
     expected = np.sort(read(matrix, CUT.floats(), CUT.points))
     labels = [float(label) for label in made.outputs.labels]  # type: ignore[arg-type]
@@ -60,9 +60,9 @@ def test_outputs_are_labelled_in_ascending_order(name: str) -> None:
 
 def test_outputs_that_read_alike_are_joined_only_if_nothing_is_lost() -> None:
     same = np.full((len(CUT.counts), 3), 1 / 3)  # three copies of one output
-    joined = with_readings(draft_of(same), CUT, make_utility("mean", CUT.inputs))
+    joined = label_by_value(draft_of(same), CUT, make_utility("mean", CUT.inputs))
     assert joined.matrix.shape[1] == 1
-    kept = with_readings(draft_of(same), CUT, make_utility("mutual-information", CUT.inputs))
+    kept = label_by_value(draft_of(same), CUT, make_utility("mutual-information", CUT.inputs))
     assert kept.matrix.shape[1] == 3
     assert len(set(kept.outputs.labels)) == 3
     assert kept.outputs.coordinates is not None
@@ -80,21 +80,21 @@ def test_a_constant_mechanism_says_the_mean() -> None:
 
 
 def test_a_residue_is_joined_with_the_output_that_reads_most_alike() -> None:
-    prior = ll.line.uniform(0, 1).grid(4)
+    prior = ll.continuous.uniform(0, 1).discretise(4)
     rows = np.array([[0.7, 0.3], [0.6, 0.4], [0.4, 0.6], [0.3, 0.7]])
     residue = 1e-8 * np.array([1.0, 2.0, 3.0, 4.0])
     matrix = np.column_stack([rows[:, 0], residue, rows[:, 1] - residue])
     draft = Draft.of(prior.inputs, ["low", "rare", "high"], matrix)
-    found = with_readings(draft, prior, make_utility("mean", prior.inputs))
+    found = label_by_value(draft, prior, make_utility("mean", prior.inputs))
     assert np.allclose(found.matrix, rows, rtol=0, atol=1e-15)
-    assert len(with_readings(draft, prior, make_utility("histogram", prior.inputs)).outputs) == 3
+    assert len(label_by_value(draft, prior, make_utility("histogram", prior.inputs)).outputs) == 3
 
 
 @pytest.mark.parametrize("name", ["mean", "absolute", "histogram"])
 def test_an_output_that_never_occurs_is_not_read(name: str) -> None:
     matrix = np.array([[0.5, 0.0, 0.5], [0.5, 0.0, 0.5], [0.25, 0.0, 0.75], [0.25, 0.0, 0.75]])
     draft = Draft.of(CUT.inputs, ["low", "never", "high"], matrix)
-    read = with_readings(draft, CUT, make_utility(name, CUT.inputs))
+    read = label_by_value(draft, CUT, make_utility(name, CUT.inputs))
     assert read.matrix == pytest.approx(matrix[:, [0, 2]])
 
 
@@ -103,12 +103,12 @@ def test_common_outputs_that_read_the_same_are_joined_where_others_are_rare() ->
     matrix = np.tile([0.5, 0.5, 0.0], (4, 1))
     matrix[3] = 0.5 - rare / 2, 0.5 - rare / 2, rare
     draft = Draft.of(CUT.inputs, ["one", "same", "rare"], matrix)
-    read = with_readings(draft, CUT, make_utility("mean", CUT.inputs))
+    read = label_by_value(draft, CUT, make_utility("mean", CUT.inputs))
     assert read.matrix == pytest.approx(np.ones((4, 1)))
 
 
 def test_a_method_with_many_outputs_that_read_alike_works_on_a_grid() -> None:
-    cut = ll.line.normal(50, 10, domain=(20, 80)).grid(8, "width")
+    cut = ll.continuous.normal(50, 10, domain=(20, 80)).discretise(8, "width")
     made = ll.design(cut, MinLift("1.843"), method="arc", utility="mean")
     assert made.certificate.holds
     assert np.isfinite(np.asarray(made.simulate([20.0, 90.0], seed=1))).all()

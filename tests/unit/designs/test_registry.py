@@ -57,7 +57,7 @@ def test_options_are_those_of_the_function() -> None:
 
 def test_kinds() -> None:
     prior = ll.Prior.uniform("ab")
-    assert prior.kind == prior_on_cells().kind == "prior"
+    assert prior.kind == prior_on_bins().kind == "prior"
     assert ll.Ball.of(prior, "0.1").kind == "ball"
     assert ll.Family.of([prior]).kind == "family"
     assert ll.Intervals.all_priors("ab").kind == "intervals"
@@ -65,8 +65,8 @@ def test_kinds() -> None:
     assert ll.ProfileGraph.bernoulli(["0.2", "0.9"]).kind == "profiles"
 
 
-def prior_on_cells() -> Any:
-    return ll.line.normal(0, 1).grid(4)
+def prior_on_bins() -> Any:
+    return ll.continuous.normal(0, 1).discretise(4)
 
 
 def test_what_is_no_context_is_refused() -> None:

@@ -19,7 +19,7 @@ from liftlock import Channel
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.estimate import Aggregate
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, UnaryChannel
+from liftlock.model.structured import HashingChannel, UnaryChannel
 from tests.unit.estimate.worlds import ILL
 
 UNARY = UnaryChannel.optimal(range(5), Budget.of("1"))
@@ -54,7 +54,7 @@ def test_any_order_and_grouping_gives_the_same_bits(
     choices.shuffle(shuffled)
     cuts = sorted(choices.sample(range(len(reports) + 1), k=min(3, len(reports))))
     pieces = [shuffled[a:b] for a, b in zip([0, *cuts], [*cuts, len(reports)], strict=True)]
-    parts = [of(piece) for piece in pieces if piece] + [Aggregate.none(ILL)]
+    parts = [of(piece) for piece in pieces if piece] + [Aggregate.empty(ILL)]
     assert merged(parts, choices).to_json() == whole.to_json()
     assert Aggregate.from_data(json.loads(whole.to_json())) == whole
     assert whole.counts == tuple(Counter(label for label, _ in reports)[y] for y in LABELS)
@@ -76,7 +76,7 @@ def test_encodings_count_support(channel: UnaryChannel | HashingChannel) -> None
     high = 32 if isinstance(channel, UnaryChannel) else channel.buckets
     packed = generator.integers(0, 256, size=(50, channel.report_bytes), dtype=np.uint8)
     packed[:, -1] = generator.integers(0, high, size=50)
-    sets = channel.supported(packed)
+    sets = channel.support_matrix(packed)
     weights = generator.normal(size=50)
     whole = Aggregate.of(channel, packed, weights=weights)
     assert whole.counts == tuple(sets.sum(axis=0).tolist())
@@ -115,10 +115,10 @@ def test_refused_and_nothing_counted(reports: Any, options: dict[str, Any], mess
 
 def test_a_batch_that_is_refused_leaves_the_rest_as_it_was() -> None:
     with pytest.raises(LabelError):
-        Aggregate.gathered(ILL, [["flu"], ["flu", "plague"]])
+        Aggregate.from_batches(ILL, [["flu"], ["flu", "plague"]])
     with pytest.raises(InputError, match="no reports"):
-        Aggregate.gathered(ILL, [["flu"], []])
-    assert Aggregate.gathered(ILL, []) == Aggregate.none(ILL)
+        Aggregate.from_batches(ILL, [["flu"], []])
+    assert Aggregate.from_batches(ILL, []) == Aggregate.empty(ILL)
 
 
 def test_codes_and_outputs_that_never_come() -> None:
@@ -136,11 +136,11 @@ def test_other_mechanisms_are_not_mixed_in() -> None:
     with pytest.raises(InputError, match="different mechanisms"):
         Aggregate.of(ILL, ["flu"]) + Aggregate.of(other, ["flu"])
     with pytest.raises(InputError, match="come from another mechanism"):
-        Aggregate.of(other, ["flu"]).checked(ILL)
+        Aggregate.of(other, ["flu"]).check_channel(ILL)
     with pytest.raises(InputError, match="one aggregate has weights"):
         Aggregate.of(ILL, ["flu"]) + Aggregate.of(ILL, ["flu"], weights=2.0)
     with pytest.raises(InputError, match="no reports"):
-        Aggregate.none(ILL).checked(ILL)
+        Aggregate.empty(ILL).check_channel(ILL)
     with pytest.raises(TypeError):
         Aggregate.of(ILL, ["flu"]) + 1  # type: ignore[operator]
 
@@ -161,8 +161,8 @@ def test_damaged_counts_are_found_out() -> None:
     whole = Aggregate.of(ILL, ["flu", "none"])
     for counts, reports in (((1, 1), 2), ((1, 0, 0), 2), ((1, 1, 1), 2)):
         with pytest.raises(InputError, match="count the reports again"):
-            Aggregate(whole.channel, counts, reports).checked(ILL)
-    assert len(whole.checked(ILL)) == 2
+            Aggregate(whole.channel, counts, reports).check_channel(ILL)
+    assert len(whole.check_channel(ILL)) == 2
 
 
 def test_parts_travel_between_processes() -> None:

@@ -186,7 +186,7 @@ def test_other_mechanisms_and_empty_aggregates() -> None:
     with pytest.raises(InputError, match="come from another mechanism"):
         estimate(ILL, counted(NARROW, [1, 1]))
     with pytest.raises(InputError, match="no reports"):
-        estimate(ILL, Aggregate.none(ILL))
+        estimate(ILL, Aggregate.empty(ILL))
 
 
 def test_a_report_that_the_prior_calls_impossible() -> None:

@@ -17,10 +17,10 @@ from liftlock.errors import NotDefined
 from liftlock.estimate import Aggregate, estimate
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.models import Encoding
-from liftlock.estimate.models.encoding import fit_of_support
+from liftlock.estimate.models.support import support_fit
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, UnaryChannel
+from liftlock.model.structured import HashingChannel, UnaryChannel
 
 SMALL = UnaryChannel.of([1, 2, 4], own=8, other=3, bits=4)
 FIVE = UnaryChannel.optimal(range(5), Budget.of("1"))
@@ -109,14 +109,14 @@ def test_exact_intervals_of_one_symbol(channel: UnaryChannel | HashingChannel, a
     p, q = float(channel.hit), float(channel.miss)
     seen = aggregate.counts[3]
 
-    def law(true: int) -> npt.NDArray[np.float64]:
+    def distribution(true: int) -> npt.NDArray[np.float64]:
         if about == "population":
             return np.asarray(binom.pmf(np.arange(61), 60, q + (p - q) * true / 60))
         own = binom.pmf(np.arange(true + 1), true, p)
         return np.convolve(own, binom.pmf(np.arange(61 - true), 60 - true, q))
 
     def held(true: int) -> bool:
-        chances = law(true)
+        chances = distribution(true)
         below = chances[:seen].sum() + chances[seen] / 2
         return bool(0.025 < below < 0.975)
 
@@ -148,7 +148,7 @@ def test_weights() -> None:
     people = np.array([0, 0, 1, 2, 4, 4])
     packed = sampled(FIVE, people, 1)
     weights = np.array([1.0, 2.0, -1.0, 0.5, 3.0, 1.0])
-    sets = FIVE.supported(packed)
+    sets = FIVE.support_matrix(packed)
     p, q = float(FIVE.hit), float(FIVE.miss)
     found = estimate(FIVE, packed, weights=weights)
     by_hand = (weights @ sets - q * weights.sum()) / (p - q)
@@ -168,7 +168,7 @@ def test_weights() -> None:
 def test_posteriors_of_every_report(
     channel: UnaryChannel | HashingChannel, of: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liftlock.estimate.models.encoding._CELLS", 35)
+    monkeypatch.setattr("liftlock.estimate.models.support._CELLS", 35)
     generator = np.random.default_rng(3)
     packed = generator.integers(0, 32, size=(40, channel.report_bytes), dtype=np.uint8)
     if isinstance(channel, HashingChannel):
@@ -176,7 +176,7 @@ def test_posteriors_of_every_report(
     prior = Prior.from_counts({4: 1, 3: 2, 2: 3, 1: 4, 0: 10})
     question = ask(channel.inputs, of, value)
     high, low = channel.levels
-    beliefs = np.where(channel.supported(packed), high / low, 1.0) * np.array([10, 4, 3, 2, 1])
+    beliefs = np.where(channel.support_matrix(packed), high / low, 1.0) * np.array([10, 4, 3, 2, 1])
     beliefs /= beliefs.sum(axis=1, keepdims=True)
     means = beliefs @ question.values
     variances = (beliefs @ question.values**2 - means**2).sum(axis=0)
@@ -225,10 +225,10 @@ def test_the_test_of_the_prior_raises_few_false_alarms(number: int) -> None:
     for run in range(300):
         people = generator.choice(5, size=number, p=prior.floats())
         aggregate = Aggregate.of(FIVE, sampled(FIVE, people, run))
-        alarms += fit_of_support(Encoding.of(FIVE, prior), aggregate).p_value < 0.05
+        alarms += support_fit(Encoding.of(FIVE, prior), aggregate).p_value < 0.05
     assert alarms <= 32
     wrong = Aggregate.of(FIVE, sampled(FIVE, np.full(5000, 2), 1))
-    found = fit_of_support(Encoding.of(FIVE, prior), wrong)
+    found = support_fit(Encoding.of(FIVE, prior), wrong)
     assert found.p_value < 1e-6
     assert found.drifts[0].name in (0, 2)
     warned = estimate(FIVE, wrong, prior=prior)
@@ -238,17 +238,17 @@ def test_the_test_of_the_prior_raises_few_false_alarms(number: int) -> None:
 def test_the_covariance_of_bits() -> None:
     """The statistic, with the covariance of one report computed from its 2^3 outputs."""
     prior = Prior.from_counts({1: 5, 2: 3, 4: 2})
-    table = SMALL.expanded()
-    law = table.output(prior)
-    bits = np.array([[int(bit) for bit in str(name)] for name in law.labels], dtype=float)
-    masses = law.floats()
+    table = SMALL.to_dense()
+    distribution = table.output(prior)
+    bits = np.array([[int(bit) for bit in str(name)] for name in distribution.labels], dtype=float)
+    masses = distribution.floats()
     mean = masses @ bits
     covariance = (bits.T * masses) @ bits - np.outer(mean, mean)
     people = np.repeat([0, 1, 2], [40, 40, 20])
     aggregate = Aggregate.of(SMALL, sampled(SMALL, people, 9))
     gap = aggregate.floats() - 100 * mean
     expected = float(gap @ np.linalg.solve(100 * covariance, gap))
-    assert fit_of_support(Encoding.of(SMALL, prior), aggregate).statistic == pytest.approx(expected)
+    assert support_fit(Encoding.of(SMALL, prior), aggregate).statistic == pytest.approx(expected)
 
 
 def test_hashed_supports_are_tested_one_by_one() -> None:
@@ -260,7 +260,7 @@ def test_hashed_supports_are_tested_one_by_one() -> None:
         2 * min(binom.cdf(count, 30, rate), binom.sf(count - 1, 30, rate))
         for count in aggregate.counts
     ]
-    found = fit_of_support(Encoding.of(HASHED, prior), aggregate)
+    found = support_fit(Encoding.of(HASHED, prior), aggregate)
     assert found.p_value == pytest.approx(min(1.0, 5 * min(tails)))
 
 

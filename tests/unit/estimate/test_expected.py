@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.alphabet import Label
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Question
 from liftlock.estimate.expected import expected_error
 from liftlock.estimate.question import ask
+from liftlock.model.alphabet import Label
 
 PRIOR = ll.Prior.from_probabilities({1: "0.5", 2: "0.3", 4: "0.2"})
 ROWS = {
@@ -56,10 +56,13 @@ def test_bayes_is_the_mean_posterior_variance(question: Question) -> None:
 def test_unbiased_about_people_and_population(about: str) -> None:
     """The scores of least variance, by a solver of our own: minimise sum P(y) g^2, Q g = f."""
     question = ask(PRIOR.alphabet, "sum")
-    rows, law = CHANNEL.floats(), np.array([float(v) for v in CHANNEL.output(PRIOR).fractions])
-    size = len(law)
+    rows, distribution = (
+        CHANNEL.floats(),
+        np.array([float(v) for v in CHANNEL.output(PRIOR).fractions]),
+    )
+    size = len(distribution)
     system = np.zeros((size + 3, size + 3))
-    system[:size, :size] = np.diag(2 * law)
+    system[:size, :size] = np.diag(2 * distribution)
     system[:size, size:], system[size:, :size] = rows.T, rows
     solved = np.linalg.solve(system, np.concatenate([np.zeros(size), question.values[:, 0]]))
     scores = dict(zip(CHANNEL.outputs.labels, solved[:size].tolist(), strict=True))

@@ -53,9 +53,9 @@ def test_the_tail_of_chi_square_at_its_ends() -> None:
 
 def test_chi_square_where_reports_are_many() -> None:
     counts = [600, 230, 170]
-    found = fitting.fit_of_prior(ILL_MODEL, counted(ILL, counts))
-    law = [float(value) for value in ILL.output(ILL_PRIOR).fractions]
-    expected = chisquare(counts, 1000 * np.array(law))
+    found = fitting.prior_fit(ILL_MODEL, counted(ILL, counts))
+    distribution = [float(value) for value in ILL.output(ILL_PRIOR).fractions]
+    expected = chisquare(counts, 1000 * np.array(distribution))
     assert found.p_value == pytest.approx(float(expected.pvalue))
     assert found.statistic == pytest.approx(float(expected.statistic))
     assert found.freedom == 2
@@ -64,23 +64,23 @@ def test_chi_square_where_reports_are_many() -> None:
 @pytest.mark.parametrize("counts", [(9, 2, 1), (4, 4, 4), (3, 1, 8)])
 def test_few_reports_against_all_that_could_be(counts: tuple[int, int, int]) -> None:
     """All 91 counts of 12 reports, with exact probabilities; within 4 standard errors."""
-    law = np.array([float(value) for value in ILL.output(ILL_PRIOR).fractions])
+    distribution = np.array([float(value) for value in ILL.output(ILL_PRIOR).fractions])
 
     def statistic(numbers: tuple[int, ...]) -> float:
-        return float(((np.array(numbers) - 12 * law) ** 2 / (12 * law)).sum())
+        return float(((np.array(numbers) - 12 * distribution) ** 2 / (12 * distribution)).sum())
 
     exact = sum(
-        float(multinomial.pmf((a, b, 12 - a - b), 12, law))
+        float(multinomial.pmf((a, b, 12 - a - b), 12, distribution))
         for a, b in itertools.product(range(13), repeat=2)
         if a + b <= 12 and statistic((a, b, 12 - a - b)) >= statistic(counts) - 1e-9
     )
-    found = fitting.fit_of_prior(ILL_MODEL, counted(ILL, counts))
+    found = fitting.prior_fit(ILL_MODEL, counted(ILL, counts))
     assert found.freedom is None
     assert "simulations" in found.note
     # Two of the three outputs are merged where that leaves two with 5 expected reports each.
     if "merged" not in found.note:
         assert abs(found.p_value - exact) < 4 * math.sqrt(exact / fitting.DRAWS) + 1e-3
-    assert fitting.fit_of_prior(ILL_MODEL, counted(ILL, counts)) == found
+    assert fitting.prior_fit(ILL_MODEL, counted(ILL, counts)) == found
 
 
 @pytest.mark.parametrize(
@@ -95,20 +95,20 @@ def test_false_alarms(rows: np.ndarray, masses: np.ndarray, number: int) -> None
     """Of 200 sets of reports from the prior, 5 % are doubted: 1 to 23, wrong once in 10,000."""
     model = model_of(rows, masses)
     many = np.random.default_rng(11).multinomial(number, masses @ rows, size=200)
-    doubted = sum(fitting.fit_of_prior(model, plain(counts)).p_value < 0.05 for counts in many)
+    doubted = sum(fitting.prior_fit(model, plain(counts)).p_value < 0.05 for counts in many)
     assert 1 <= doubted <= 23
 
 
 def test_scores_are_standardised_by_their_exact_variance() -> None:
     """Unbiased shares have the prior for their mean, and this variance over one report from it."""
-    law = np.array([float(value) for value in ILL.output(ILL_PRIOR).fractions])
+    distribution = np.array([float(value) for value in ILL.output(ILL_PRIOR).fractions])
     shares = np.linalg.inv(ILL.floats())
     counts = np.array([500, 300, 200])
-    found = {d.name: d for d in fitting.fit_of_prior(ILL_MODEL, counted(ILL, counts)).drifts}
+    found = {d.name: d for d in fitting.prior_fit(ILL_MODEL, counted(ILL, counts)).drifts}
     for place, symbol in enumerate(ILL.inputs.labels):
         mass = float(ILL_PRIOR[symbol])
-        assert law @ shares[:, place] == pytest.approx(mass)
-        spread = math.sqrt((law @ shares[:, place] ** 2 - mass**2) / 1000)
+        assert distribution @ shares[:, place] == pytest.approx(mass)
+        spread = math.sqrt((distribution @ shares[:, place] ** 2 - mass**2) / 1000)
         share = counts @ shares[:, place] / 1000
         assert found[symbol].found == pytest.approx(share)
         assert found[symbol].score == pytest.approx((share - mass) / spread)
@@ -117,14 +117,18 @@ def test_scores_are_standardised_by_their_exact_variance() -> None:
 def test_mean_lifts_are_standardised_by_their_exact_variance() -> None:
     """Where the reports determine no shares: mean 0 and the stated variance over one report."""
     prior = Prior.uniform("abc")
-    law = NARROW.output(prior)
+    distribution = NARROW.output(prior)
     counts = [700, 300]
-    drifts = fitting.fit_of_prior(Dense.of(NARROW, prior), counted(NARROW, counts)).drifts
+    drifts = fitting.prior_fit(Dense.of(NARROW, prior), counted(NARROW, counts)).drifts
     found = {drift.name: drift.score for drift in drifts}
     for symbol in NARROW.inputs.labels:
-        lifts = [NARROW.probability(symbol, y) / law[y] for y in NARROW.outputs.labels]
-        mean = sum(law[y] * lift for y, lift in zip(NARROW.outputs.labels, lifts, strict=True))
-        square = sum(law[y] * lift**2 for y, lift in zip(NARROW.outputs.labels, lifts, strict=True))
+        lifts = [NARROW.probability(symbol, y) / distribution[y] for y in NARROW.outputs.labels]
+        mean = sum(
+            distribution[y] * lift for y, lift in zip(NARROW.outputs.labels, lifts, strict=True)
+        )
+        square = sum(
+            distribution[y] * lift**2 for y, lift in zip(NARROW.outputs.labels, lifts, strict=True)
+        )
         assert mean == 1
         drift = (sum(c * float(v) for c, v in zip(counts, lifts, strict=True)) / 1000) - 1
         if square > 1:
@@ -143,7 +147,7 @@ def test_many_outputs_do_not_hide_a_wrong_prior() -> None:
     generator = np.random.default_rng(3)
     for truth, least, most in ((masses, 0, 14), (other, 95, 100)):
         many = generator.multinomial(2000, truth @ rows, size=100)
-        doubted = sum(fitting.fit_of_prior(model, plain(row)).p_value < 0.05 for row in many)
+        doubted = sum(fitting.prior_fit(model, plain(row)).p_value < 0.05 for row in many)
         assert least <= doubted <= most
         if truth is other:
             pearson = chisquare(many, 2000 * (masses @ rows), axis=1).pvalue
@@ -157,14 +161,14 @@ def test_the_direction_is_that_of_the_shares_that_are_shown() -> None:
         rows = generator.dirichlet(np.ones(4), size=3)
         model = model_of(rows, generator.dirichlet(np.ones(3)))
         counts = generator.multinomial(3000, generator.dirichlet(np.ones(3)) @ rows)
-        for drift in fitting.fit_of_prior(model, plain(counts)).drifts:
+        for drift in fitting.prior_fit(model, plain(counts)).drifts:
             assert drift.found is not None
             assert (drift.found > drift.expected) == (drift.score > 0)
 
 
 def test_the_direction_of_a_wrong_prior() -> None:
     truth = np.array([0.60, 0.21, 0.19]) @ ILL.floats()
-    found = fitting.fit_of_prior(ILL_MODEL, counted(ILL, np.rint(100_000 * truth)))
+    found = fitting.prior_fit(ILL_MODEL, counted(ILL, np.rint(100_000 * truth)))
     assert found.p_value < 1e-10
     assert found.drifts[0].name == "flu"
     assert str(found.drifts[0]) == "more 'flu' (19 % instead of 10 %)"
@@ -178,7 +182,7 @@ def test_the_direction_of_a_wrong_prior() -> None:
 
 def test_shares_that_reports_do_not_determine_are_left_out() -> None:
     model = Dense.of(NARROW, Prior.uniform("abc"))
-    found = fitting.fit_of_prior(model, counted(NARROW, [900, 100]))
+    found = fitting.prior_fit(model, counted(NARROW, [900, 100]))
     assert all(drift.found is None for drift in found.drifts)
     assert str(found.drifts[0]) in ("more 'a' than 33.3 %", "less 'c' than 33.3 %")
 
@@ -186,45 +190,45 @@ def test_shares_that_reports_do_not_determine_are_left_out() -> None:
 def test_a_report_that_the_prior_calls_impossible() -> None:
     channel = Channel.from_rows({0: {"l": 1, "r": 0}, 1: {"l": "1/2", "r": "1/2"}})
     model = Dense.of(channel, Prior.from_counts({0: 1, 1: 0}))
-    found = fitting.fit_of_prior(model, counted(channel, [99, 1]))
+    found = fitting.prior_fit(model, counted(channel, [99, 1]))
     assert found.p_value == 0
     assert found.note == "the prior says that 'r' is never reported, and it was"
     assert found.drifts[0].name == 1
     assert found.drifts[0].score > 0
     assert json.loads(json.dumps(found.to_data(), allow_nan=False))["statistic"] is None
-    clean = fitting.fit_of_prior(model, counted(channel, [99, 0]))
+    clean = fitting.prior_fit(model, counted(channel, [99, 0]))
     assert clean.p_value == 1
 
 
 def test_reports_of_another_mechanism() -> None:
     """No shares of three values give four outputs these probabilities."""
     model = Dense.of(WIDE, WIDE_PRIOR)
-    foreign = fitting.fit_of_channel(model, counted(WIDE, [200, 500, 100, 200]))
+    foreign = fitting.channel_fit(model, counted(WIDE, [200, 500, 100, 200]))
     assert foreign is not None
     assert foreign.p_value < 1e-6
-    own = fitting.fit_of_channel(model, counted(WIDE, np.rint(1000 * WIDE.floats().mean(axis=0))))
+    own = fitting.channel_fit(model, counted(WIDE, np.rint(1000 * WIDE.floats().mean(axis=0))))
     assert own is not None
     assert own.p_value > 0.5
     # Fewer of an output than everybody who does not have it would give.
-    few = fitting.fit_of_channel(model_of(response(3, 1.0)), plain([600, 390, 10]))
+    few = fitting.channel_fit(model_of(response(3, 1.0)), plain([600, 390, 10]))
     assert few is not None
     assert few.p_value < 1e-6
-    assert fitting.fit_of_channel(model_of(response(3, 1.0)), plain([400, 300, 300])) is None
+    assert fitting.channel_fit(model_of(response(3, 1.0)), plain([400, 300, 300])) is None
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.3, 0.2), (1.0, 0.0, 0.0)])
 def test_false_alarms_about_the_mechanism(shares: tuple[float, ...]) -> None:
     """At most 5 % of 120, also on the boundary: more than 17 happens once in 10,000."""
     model = Dense.of(WIDE, None)
-    law = np.array(shares) @ WIDE.floats()
-    many = np.random.default_rng(5).multinomial(800, law, size=120)
-    found = [fitting.fit_of_channel(model, plain(counts)) for counts in many]
+    distribution = np.array(shares) @ WIDE.floats()
+    many = np.random.default_rng(5).multinomial(800, distribution, size=120)
+    found = [fitting.channel_fit(model, plain(counts)) for counts in many]
     assert sum(fit is not None and fit.p_value < 0.05 for fit in found) <= 17
 
 
 def test_no_prior() -> None:
     with pytest.raises(NotDefined, match="give the prior to be tested"):
-        fitting.fit_of_prior(Dense.of(ILL), counted(ILL, [1, 1, 1]))
+        fitting.prior_fit(Dense.of(ILL), counted(ILL, [1, 1, 1]))
 
 
 def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
@@ -243,8 +247,8 @@ def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
     for truth, least, most in ((masses, 0, 14), (tilted, 60, 100)):
         both = alone = 0
         for counts in generator.multinomial(20_000, truth @ rows, size=100):
-            whole = fitting.fit_of_prior(model, plain(counts))
-            found = fitting.sharpened(whole, scores, masses @ rows, plain(counts))
+            whole = fitting.prior_fit(model, plain(counts))
+            found = fitting.add_score_test(whole, scores, masses @ rows, plain(counts))
             score = (counts @ scores / 20_000 - masses @ values) / math.sqrt(
                 (masses @ rows) @ (scores - masses @ values) ** 2 / 20_000
             )
@@ -254,12 +258,12 @@ def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
         assert least <= both <= most
         if truth is tilted:
             assert alone < both
-    assert fitting.sharpened(whole, scores, masses @ rows, plain([1] * size)) is whole
+    assert fitting.add_score_test(whole, scores, masses @ rows, plain([1] * size)) is whole
 
 
 def test_rare_outputs_share_a_group_until_enough_are_expected() -> None:
     """Five are enough, and what is left over joins the last group."""
-    merged = fitting._merged
+    merged = fitting._group_rare_outputs
     assert merged(np.array([5.0, 5.0, 5.0])).tolist() == [0, 1, 2]
     assert merged(np.array([4.9, 5.1, 30.0])).tolist() == [0, 0, 1]
     assert merged(np.array([30.0, 1.0, 2.0, 2.0])).tolist() == [1, 0, 0, 0]

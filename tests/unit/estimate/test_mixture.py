@@ -12,13 +12,13 @@ import pytest
 from liftlock import Channel, Prior, ProfileGraph
 from liftlock.designs import design
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate import Aggregate, Fit, Question, estimate
+from liftlock.estimate import Aggregate, GoodnessOfFit, Question, estimate
 from liftlock.estimate.api import choose
 from liftlock.estimate.estimators import Bayes, Unbiased
-from liftlock.estimate.expected import expected_of_profiles
+from liftlock.estimate.expected import expected_profile_error
 from liftlock.estimate.models import Mixture, read_profiles
 from liftlock.estimate.models.mixture import BELIEVED, FREE
-from liftlock.forms import UnaryChannel
+from liftlock.model.structured import UnaryChannel
 
 GRAPH = ProfileGraph.chain(
     {
@@ -60,9 +60,9 @@ QUESTIONS: tuple[tuple[str, Any], ...] = (
 
 def joint(channel: Channel, profile: Any) -> dict[tuple[Any, Any], Fraction]:
     """P(value, report | profile), by definition."""
-    law = GRAPH.law(profile)
+    distribution = GRAPH.distribution(profile)
     return {
-        (x, y): law[x] * channel.probability((profile, x) if channel is OWN else x, y)
+        (x, y): distribution[x] * channel.probability((profile, x) if channel is OWN else x, y)
         for x, y in itertools.product(GRAPH.inputs.labels, channel.outputs.labels)
     }
 
@@ -82,9 +82,9 @@ def test_reports_of_a_profile(name: str) -> None:
     channel = CHANNELS[name]
     model = Mixture.of_graph(channel, GRAPH)
     for i, profile in enumerate(GRAPH.profiles.labels):
-        law = joint(channel, profile)
+        distribution = joint(channel, profile)
         for k, y in enumerate(channel.outputs.labels):
-            exact = sum((law[x, y] for x in GRAPH.inputs.labels), Fraction(0))
+            exact = sum((distribution[x, y] for x in GRAPH.inputs.labels), Fraction(0))
             assert model.rows[i, k] == pytest.approx(float(exact), rel=1e-15)
 
 
@@ -119,14 +119,14 @@ def test_posteriors_are_those_of_the_value_itself(name: str, of: str, value: Any
     assert isinstance(model, Mixture)
     scores = Bayes(model, question).scores
     variances = model.posterior_variances(question)
-    law = {
+    distribution = {
         (profile, x, y): SHARES[profile] * chance
         for profile in GRAPH.profiles.labels
         for (x, y), chance in joint(channel, profile).items()
     }
     for k, label in enumerate(channel.outputs.labels):
         total, mean, square = Fraction(0), [Fraction(0)] * 3, [Fraction(0)] * 3
-        for (profile, x, y), chance in law.items():
+        for (profile, x, y), chance in distribution.items():
             if y == label:
                 total += chance
                 for place, f in enumerate(asked(profile, x, of, value)):
@@ -148,9 +148,9 @@ def test_expected_errors(name: str, of: str, value: Any, method: str, about: Any
     channel = CHANNELS[name]
     if (method, about) == ("bayes", "population"):
         with pytest.raises(NotDefined, match="about a population"):
-            expected_of_profiles(channel, GRAPH, SHARES, 9, of, value, method, about=about)
+            expected_profile_error(channel, GRAPH, SHARES, 9, of, value, method, about=about)
         return
-    found = expected_of_profiles(channel, GRAPH, SHARES, 9, of, value, method, about=about)
+    found = expected_profile_error(channel, GRAPH, SHARES, 9, of, value, method, about=about)
     model, question, _ = read_profiles(channel, GRAPH, of, value, SHARES, trust=True)
     assert isinstance(model, Mixture)
     cases = [
@@ -267,9 +267,9 @@ def test_a_prior_has_the_shares_of_the_profiles() -> None:
 def test_the_gain_of_a_prior_that_fits() -> None:
     model, question, _ = read_profiles(OWN, GRAPH, "sum", None, SHARES)
     assert isinstance(model, Mixture)
-    best, why = choose(model, question, Fit(0.5, 1.0, 2, ()))
+    best, why = choose(model, question, GoodnessOfFit(0.5, 1.0, 2, ()))
     errors = [
-        expected_of_profiles(OWN, GRAPH, SHARES, 1, "sum", method=way).errors[0]
+        expected_profile_error(OWN, GRAPH, SHARES, 1, "sum", method=way).errors[0]
         for way in ("bayes", "unbiased")
     ]
     ratio = model.error_ratio(Bayes(model, question), Unbiased(model, question))
@@ -357,14 +357,14 @@ def test_an_encoding_is_read_without_the_profiles() -> None:
 def test_through_a_mechanism() -> None:
     made = design(GRAPH, "1")
     reports = made.simulate([1, 2, 4, 2] * 100, ["day", "night"] * 200, seed=3)
-    counted = made.gathered([reports[:150], reports[150:]])
+    counted = made.aggregate_batches([reports[:150], reports[150:]])
     assert counted == made.aggregate(reports)
     for of in ("profiles", "histogram", "mean"):
         found = made.estimate(reports, of)
         assert found == made.estimate(counted, of)
         assert found == estimate(made.channel, counted, of, graph=GRAPH)
     expected = made.expected_error(400, "profiles", prior=SHARES, method="unbiased")
-    assert expected == expected_of_profiles(
+    assert expected == expected_profile_error(
         made.channel, GRAPH, SHARES, 400, "profiles", method="unbiased"
     )
     with pytest.raises(NotDefined, match="a mean over shares of the profiles"):

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from liftlock import Alphabet, Channel, Prior
 from liftlock.estimate import Aggregate
 from liftlock.estimate.estimators import Linear
-from liftlock.estimate.intervals import Request, Spread
+from liftlock.estimate.intervals import IntervalEstimate, IntervalRequest
 from liftlock.estimate.intervals.normal import Normal
-from liftlock.estimate.models import Dense, Tally
+from liftlock.estimate.models import Dense, OutputSums
 from liftlock.estimate.question import About
 
 ILL = Channel.from_rows(
@@ -85,7 +85,7 @@ def report_vectors(channel: Channel, people: tuple[Any, ...]) -> Iterator[tuple[
 
 
 def normal_spread(
-    estimator: Linear[Dense], tally: Tally, level: float, about: About = "people"
-) -> Spread:
+    estimator: Linear[Dense], tally: OutputSums, level: float, about: About = "people"
+) -> IntervalEstimate:
     """Return the normal intervals of many sets of reports at once, without remarks on them."""
-    return Normal().bare(Request(estimator, tally.amounts, tally, level, about))
+    return Normal().raw_interval(IntervalRequest(estimator, tally.amounts, tally, level, about))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.exact import accumulation
-from liftlock.exact.accumulation import added, column_sums, exact_sum, exact_sums
+from liftlock.exact.accumulation import add_exact, column_sums, exact_sum, exact_sums
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -45,9 +45,9 @@ def test_blocks_and_the_fullest_halves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_added_needs_the_same_length() -> None:
-    assert added((Fraction(1),), (Fraction(1, 2),)) == (Fraction(3, 2),)
+    assert add_exact((Fraction(1),), (Fraction(1, 2),)) == (Fraction(3, 2),)
     with pytest.raises(ValueError, match="zip"):
-        added((Fraction(1),), ())
+        add_exact((Fraction(1),), ())
 
 
 def test_columns_against_fractions() -> None:

@@ -1,4 +1,4 @@
-"""The alias table: exact law, the documented construction, and refusals."""
+"""The alias table: exact distribution, the documented construction, and refusals."""
 
 from __future__ import annotations
 

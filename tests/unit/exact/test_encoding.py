@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.exact.encoding import (
+from liftlock.exact.fingerprint import (
     canonical_bytes,
     fingerprint,
     fraction_text,

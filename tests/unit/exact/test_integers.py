@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.exact.integers import Integers, WideMatrix, as_integers, multiply, sum_of, wide
+from liftlock.exact.integers import (
+    Integers,
+    WideMatrix,
+    as_integers,
+    as_wide_matrix,
+    multiply,
+    sum_fractions,
+)
 
 WIDTHS = [1, 2, 25, 26, 31, 52, 53, 54, 61, 62, 63, 64, 65, 127, 500, 3000]
 SHAPES = [(1, 1, 1), (1, 7, 3), (1, 200, 5), (4, 1, 2), (3, 33, 4), (5, 64, 1), (2, 129, 2)]
@@ -99,7 +106,7 @@ def test_random_products(
 @pytest.mark.parametrize("bits", [1, 62, 63, 64, 700])
 def test_wrapping_and_choosing(bits: int) -> None:
     table = numbers(4, 5, bits, 3)
-    found = wide(integers(table))
+    found = as_wide_matrix(integers(table))
     check(found, table)
     rows, columns = np.array([3, 0]), np.array([4, 2, 1])
     check(
@@ -126,11 +133,11 @@ def test_narrow_arrays_are_machine_integers(values: list[int], kind: type) -> No
 
 
 def test_floats_of_a_wide_zero_and_of_one_bit() -> None:
-    found = wide(integers([[0, 1 << 900], [1, (1 << 900) + 1]]))
+    found = as_wide_matrix(integers([[0, 1 << 900], [1, (1 << 900) + 1]]))
     assert found.floats().tolist() == [[0.0, 2.0**900], [1.0, 2.0**900]]
 
 
 @given(st.lists(st.fractions(), max_size=40))
 def test_sums_of_fractions(values: list[Fraction]) -> None:
-    assert sum_of(values) == sum(values, Fraction(0))
-    assert sum_of(iter(values)) == sum(values, Fraction(0))
+    assert sum_fractions(values) == sum(values, Fraction(0))
+    assert sum_fractions(iter(values)) == sum(values, Fraction(0))

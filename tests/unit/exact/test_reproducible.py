@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from liftlock.exact import compiled, reproducible
-from liftlock.exact.elimination import Factors
+from liftlock.exact.elimination import LUFactors
 from liftlock.exact.integers import Floats
 
 GENERATOR = np.random.default_rng(17)
@@ -97,19 +97,19 @@ def test_equations_are_solved(size: int, width: int | None) -> None:
         places = np.arange(size)
         matrix[np.abs(places[:, None] - places) > width] = 0.0
     right = GENERATOR.standard_normal((size, 3))
-    factors = Factors.of(matrix, width)
+    factors = LUFactors.of(matrix, width)
     for found, given in ((factors.solve(right), right), (factors.solve(right[:, 0]), right[:, 0])):
         size_of = np.abs(matrix).max() * np.abs(found).max()
         assert np.abs(matrix @ found - given).max() <= 1e-11 * size_of
 
 
 def test_a_singular_matrix_gives_no_number() -> None:
-    assert not np.isfinite(Factors.of(np.ones((3, 3))).solve(np.arange(3.0))).all()
+    assert not np.isfinite(LUFactors.of(np.ones((3, 3))).solve(np.arange(3.0))).all()
 
 
 def test_directions_that_move_nothing() -> None:
     matrix = GENERATOR.standard_normal((120, 70))
-    found = Factors.of(matrix).left_null()
+    found = LUFactors.of(matrix).left_null_space()
     assert found.shape == (50, 120)
     assert np.abs(found @ matrix).max() < 1e-11
     assert np.linalg.matrix_rank(found) == 50

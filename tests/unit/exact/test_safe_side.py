@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.safe_side import (
+from liftlock.exact.rounding import (
     SHORT_BITS,
-    log_enclosed,
+    enclose_log,
     ratio_above,
     root_above,
-    rounded_up,
+    round_up,
     upper_end,
 )
 
@@ -28,7 +28,7 @@ LONG = st.builds(
 
 @given(LONG)
 def test_what_is_rounded_up_is_not_below_and_short(value: Fraction) -> None:
-    found = rounded_up(value)
+    found = round_up(value)
     assert value <= found < value + HAIR
     assert found.denominator.bit_length() <= SHORT_BITS + 1
     if value.denominator < 1 << SHORT_BITS:
@@ -38,9 +38,9 @@ def test_what_is_rounded_up_is_not_below_and_short(value: Fraction) -> None:
 def test_long_fractions_are_rounded_up_and_not_to_the_nearest() -> None:
     just_above = Fraction(1, 3) + Fraction(1, 3 << 300)
     for value in (just_above, Fraction((1 << 200) + 1, 1 << 200), Fraction(1, 1 << 300)):
-        assert rounded_up(value) > value
-    assert rounded_up(Fraction((1 << SHORT_BITS) - 1, 1 << SHORT_BITS)) == 1 - HAIR
-    assert rounded_up(Fraction(5, (1 << SHORT_BITS) - 1)) == Fraction(5, (1 << SHORT_BITS) - 1)
+        assert round_up(value) > value
+    assert round_up(Fraction((1 << SHORT_BITS) - 1, 1 << SHORT_BITS)) == 1 - HAIR
+    assert round_up(Fraction(5, (1 << SHORT_BITS) - 1)) == Fraction(5, (1 << SHORT_BITS) - 1)
 
 
 @given(LONG)
@@ -72,8 +72,8 @@ def test_ratios_are_just_above(epsilon: str) -> None:
 
 def test_ends_and_logarithms() -> None:
     assert upper_end(Enclosure(Fraction(1), Fraction(2))) == 2
-    assert log_enclosed(Fraction(1, 2)).upper == 0
-    three = log_enclosed(Fraction(3))
+    assert enclose_log(Fraction(1, 2)).upper == 0
+    three = enclose_log(Fraction(3))
     with mpmath.workdps(80):
         truth = Fraction(int(mpmath.log(3) * 10**70), 10**70)
     assert three.lower < truth + Fraction(1, 10**70)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.errors import RowError
-from liftlock.exact.weights import LARGE, round_integer_rows, round_row, round_rows
+from liftlock.exact.rounding import LARGE, round_integer_rows, round_row, round_rows
 from tests.strategies import counts
 
 BITS = st.sampled_from([1, 2, 4, 10, 52, 62])

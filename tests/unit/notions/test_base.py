@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Context, Prior
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import AnyChannel
+from liftlock.model.structured import AnyChannel
 from liftlock.notions import (
     ALIP,
     LDP,
@@ -41,7 +41,7 @@ class Narrowing(UpperBound):
     unit = ""
     asked: list[int]
 
-    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+    def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         self.asked.append(bits)
         step = Fraction(1, 2**bits)
         return Measurement("narrowing", Enclosure(Fraction(1, 3) - step, Fraction(1, 3) + step), "")
@@ -75,14 +75,14 @@ def test_precision_grows_until_the_decision(offset: Fraction, holds: bool) -> No
 class Endless(Narrowing):
     """A notion that is infinite."""
 
-    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+    def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         return Measurement("endless", Enclosure.infinity(), "")
 
 
 def test_infinite_values_never_hold() -> None:
     notion = Endless("1e400")
     assert not notion.certify(ONE, ALONE).holds
-    assert notion.smallest(ONE, ALONE) == "narrowing=inf"
+    assert notion.smallest_text(ONE, ALONE) == "narrowing=inf"
 
 
 @given(st.fractions(0, 10**6))
@@ -129,7 +129,7 @@ def test_every_notion_has_the_same_verbs(notion: Notion) -> None:
     assert certificate.notion == notion.name
     assert certificate.budgets == notion.budgets
     assert all(isinstance(text, str) for text in notion.budgets.values())
-    assert "=" in notion.smallest(ONE, ALONE)
+    assert "=" in notion.smallest_text(ONE, ALONE)
     assert notion.name in str(notion)
 
 

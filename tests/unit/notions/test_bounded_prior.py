@@ -76,10 +76,10 @@ def test_bounded_prior_lip_is_decided_exactly(case: tuple[Rows, Channel, Rows, A
 
     if ratio is None:
         assert not holds(1000)
-        assert LIP(1).smallest(channel, context) == "lip=inf"
+        assert LIP(1).smallest_text(channel, context) == "lip=inf"
         return
     assert holds(f"ln {ratio}")
-    assert holds(LIP(1).smallest(channel, context).removeprefix("lip="))
+    assert holds(LIP(1).smallest_text(channel, context).removeprefix("lip="))
     if ratio > 1:
         assert not holds(f"ln {1 + (ratio - 1) * (1 - TINY)}")
         assert not holds(nats_around(ratio)[0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from liftlock import Channel, Intervals, Prior
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
-from liftlock.notions import NoBreach, breach, breaches
+from liftlock.notions import NoBreach, breach, find_breaches
 from tests import oracles, replay
 from tests.checks import TINY, is_number
 from tests.strategies import Case, cases, near_ties, random_case
@@ -48,7 +48,7 @@ def test_it_is_the_highest_posterior_of_a_small_set(case: Case, rho: Fraction) -
 @given(ANY, LEVELS)
 def test_reports_say_both_directions(case: Case, levels: list[Fraction]) -> None:
     low, high = levels
-    report = breaches(case.channel, case.context, low, high)
+    report = find_breaches(case.channel, case.context, low, high)
     up, down = oracles.breach(case.model, low), oracles.breach_down(case.model, high)
     assert is_number(report.upward.value, up)
     assert is_number(report.downward.value, down)
@@ -78,7 +78,7 @@ def test_the_boundary_belongs_to_the_safe_side(case: Case) -> None:
     reached = oracles.breach(case.model, rho1)
 
     def upward(rho2: Fraction) -> bool:
-        report = breaches(case.channel, case.context, rho1, rho2)
+        report = find_breaches(case.channel, case.context, rho1, rho2)
         upper = report.upward.value.upper
         return upper is not None and upper <= rho2
 
@@ -92,7 +92,7 @@ def test_the_boundary_belongs_to_the_safe_side(case: Case) -> None:
 @given(ANY, LEVELS)
 def test_the_smallest_level_suffices_both_ways(case: Case, levels: list[Fraction]) -> None:
     low, high = levels
-    text = NoBreach(low, high).smallest(case.channel, case.context)
+    text = NoBreach(low, high).smallest_text(case.channel, case.context)
 
     def holds(rho2: Fraction) -> bool:
         return NoBreach(low, rho2).certify(case.channel, case.context, impossible="ignore").holds
@@ -124,7 +124,7 @@ def test_the_proposition_of_the_paper() -> None:
     top = oracles.max_lift(case.model)
     rho1 = Fraction(1, 10)
     assert oracles.breach(case.model, rho1) <= top * rho1
-    report = breaches(case.channel, case.context, rho1, top * rho1)
+    report = find_breaches(case.channel, case.context, rho1, top * rho1)
     assert is_number(report.upward.value, oracles.breach(case.model, rho1))
     assert report.upward.value.lower <= report.rho2
 
@@ -144,13 +144,15 @@ def test_words_and_refusals() -> None:
         with pytest.raises(NumberError, match="out of order"):
             NoBreach(low, high)
         with pytest.raises(NumberError, match="out of order"):
-            breaches(Channel.identity("ab"), Prior.uniform("ab"), low, high)
+            find_breaches(Channel.identity("ab"), Prior.uniform("ab"), low, high)
     with pytest.raises(UnprotectedInput):
         notion.certify(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 0}))
     with pytest.raises(NotDefined):
         NoBreach.measure(Channel.identity("ab"), Intervals.all_priors("ab"), "0.5")
     assert (
-        NoBreach("0.1", "0.2").smallest(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 9}))
+        NoBreach("0.1", "0.2").smallest_text(
+            Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 9})
+        )
         == "no rho2 below 1 at this rho1"
     )
 

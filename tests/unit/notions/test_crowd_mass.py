@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Prior
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import CrowdMass
-from liftlock.notions.crowd_mass import limit
+from liftlock.notions.crowd_mass import crowd_mass_limit
 from tests import oracles, replay
 from tests.checks import TINY, contains, is_number
 from tests.strategies import Case, cases, fractions, make_channel, near_ties, prior_case
@@ -46,7 +46,7 @@ def test_decisions_at_the_boundary(case: Case) -> None:
     assert holds(mass * (1 - TINY))
     if mass < 1:
         assert not holds(mass + (1 - mass) * TINY)
-    text = CrowdMass(0).smallest(case.channel, case.context)
+    text = CrowdMass(0).smallest_text(case.channel, case.context)
     assert holds(text.removeprefix("crowd_mass="))
     assert Fraction(text.removeprefix("crowd_mass=")) == mass
 
@@ -81,7 +81,7 @@ def test_a_channel_that_tells_nothing_points_at_everybody() -> None:
 
 @given(st.fractions(0, 20, max_denominator=20), st.fractions(0, 20, max_denominator=20))
 def test_the_limit_of_extremal_mechanisms(lower: Fraction, upper: Fraction) -> None:
-    found = limit(lower=lower, upper=upper)
+    found = crowd_mass_limit(lower=lower, upper=upper)
     if lower == upper == 0:
         assert found.lower == 1
         return
@@ -91,7 +91,7 @@ def test_the_limit_of_extremal_mechanisms(lower: Fraction, upper: Fraction) -> N
 
 @given(st.fractions(1, 50))
 def test_the_limit_at_logarithms_is_exact(ratio: Fraction) -> None:
-    found = limit(lower=f"ln {ratio}", upper=f"ln {ratio}")
+    found = crowd_mass_limit(lower=f"ln {ratio}", upper=f"ln {ratio}")
     assert is_number(found, Fraction(1) if ratio == 1 else 1 / (1 + ratio))
 
 
@@ -100,7 +100,7 @@ def test_an_extremal_mechanism_attains_the_limit() -> None:
     rows = [[Fraction(3, 4) if x == y else Fraction(1, 12) for y in range(4)] for x in range(4)]
     prior = Prior.uniform(f"x{i}" for i in range(4))
     found = CrowdMass.measure(make_channel(rows), prior)
-    assert found.value == limit(lower="ln 3", upper="ln 3")
+    assert found.value == crowd_mass_limit(lower="ln 3", upper="ln 3")
 
 
 def test_words_and_refusals() -> None:

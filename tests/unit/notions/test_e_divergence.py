@@ -14,7 +14,7 @@ from liftlock import Prior
 from liftlock.errors import LabelError, NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.e_divergence import Excess, excess, largest, measure, positive_parts
+from liftlock.notions.e_divergence import Excess, excess, largest_excess, measure, positive_parts
 from tests import oracles
 from tests.checks import contains, is_number, nats_around
 from tests.strategies import counts, fractions, make_prior
@@ -119,7 +119,7 @@ def test_value_and_required_are_inverse(
     value = item.value(Enclosure.of(ratio)).lower
     plain = weight * (mass - ratio * reference) / (ratio if inverse else 1)
     assert value == max(plain, 0)
-    needed = item.required(delta)
+    needed = item.required_ratio(delta)
     if needed is None:
         assert value > delta
     else:
@@ -133,13 +133,15 @@ def test_the_larger_of_two_that_cannot_be_told_apart() -> None:
     ratio = Enclosure(Fraction(2), Fraction(2) + Fraction(1, 10**9))
     steep = Excess(Fraction(9, 10), Fraction(2, 5), (0,))
     flat = Excess(Fraction(1, 10) + Fraction(1, 10**10), Fraction(0), (0,))
-    found = largest([flat, steep], ratio)
+    found = largest_excess([flat, steep], ratio)
     assert found.upper == flat.mass
     assert found.lower == flat.mass
-    found = largest([steep, Excess(flat.mass - Fraction(2, 10**10), Fraction(0), (0,))], ratio)
+    found = largest_excess(
+        [steep, Excess(flat.mass - Fraction(2, 10**10), Fraction(0), (0,))], ratio
+    )
     assert found.upper == Fraction(1, 10)
     assert found.lower == Fraction(1, 10) - Fraction(1, 10**10)
-    assert largest([], ratio) == Enclosure.of(0)
+    assert largest_excess([], ratio) == Enclosure.of(0)
 
 
 @given(PAIRS, st.fractions(0, 4, max_denominator=20))

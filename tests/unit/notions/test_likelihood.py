@@ -53,7 +53,7 @@ def test_keeping_some(case: Case, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.integers(0, len(found.secrets) - 1), min_size=1, unique=True))
     columns = data.draw(st.lists(st.integers(0, len(found.outputs) - 1), min_size=1, unique=True))
     rows, columns = sorted(rows), sorted(columns)
-    kept = found.kept(np.array(rows), np.array(columns))
+    kept = found.select(np.array(rows), np.array(columns))
     for i, s in enumerate(rows):
         for j, y in enumerate(columns):
             assert kept.at(i, j) == found.at(s, y)

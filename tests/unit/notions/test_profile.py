@@ -23,14 +23,14 @@ Rows = list[list[Fraction]]
 def worlds(draw: st.DrawFn) -> tuple[ProfileGraph, list[Rows], Channel, bool]:
     """Return a graph, one matrix for each profile, the channel, and whether it uses the profile."""
     size, width, outputs = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    laws = [draw(counts(width)) for _ in range(size)]
+    distributions = [draw(counts(width)) for _ in range(size)]
     pairs = [(i, j) for i in range(size) for j in range(i)]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     names = [f"p{i}" for i in range(size)]
     graph = ProfileGraph.of(
         {
-            name: {f"x{x}": count for x, count in enumerate(law)}
-            for name, law in zip(names, laws, strict=True)
+            name: {f"x{x}": count for x, count in enumerate(distribution)}
+            for name, distribution in zip(names, distributions, strict=True)
         },
         [(names[i], names[j]) for i, j in edges],
     )
@@ -54,9 +54,9 @@ def worlds(draw: st.DrawFn) -> tuple[ProfileGraph, list[Rows], Channel, bool]:
 
 
 def released(graph: ProfileGraph, made: list[Rows], i: int) -> list[Fraction]:
-    law = graph.law(graph.profiles.labels[i]).fractions
+    distribution = graph.distribution(graph.profiles.labels[i]).fractions
     return [
-        sum((p * row[y] for p, row in zip(law, made[i], strict=True)), Fraction(0))
+        sum((p * row[y] for p, row in zip(distribution, made[i], strict=True)), Fraction(0))
         for y in range(len(made[0][0]))
     ]
 
@@ -148,7 +148,7 @@ def test_boundary_budgets() -> None:
     assert ProfilePrivacy("ln 8").certify(bit, graph).holds
     assert not ProfilePrivacy("2.0794415416").certify(bit, graph).holds  # ln 8 = 2.07944154167...
     assert ProfilePrivacy("2.0794415417").certify(bit, graph).holds
-    assert ProfilePrivacy("0").smallest(bit, graph) == "profile=2.0794415417"
+    assert ProfilePrivacy("0").smallest_text(bit, graph) == "profile=2.0794415417"
     refusal = ProfilePrivacy("1").certify(bit, graph).refusal()
     assert 'secret "a", against "b", output 0' in refusal
 
@@ -202,7 +202,7 @@ def test_values_outside_a_profile() -> None:
 
 
 def test_values_outside_both_profiles_of_an_edge() -> None:
-    """Each keeps the budget against the other's law, and the two together do not."""
+    """Each keeps the budget against the other's distribution, and the two together do not."""
     graph = ProfileGraph.of({"i": {"a": 1, "c": 0, "d": 0}, "j": {"b": 1}}, [("i", "j")])
     half = {"-": "1/2", "+": "1/2"}
     channel = Channel.from_rows(

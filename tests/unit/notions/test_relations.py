@@ -42,7 +42,7 @@ from liftlock.notions import (
     Notion,
     Sibson,
     TotalVariation,
-    implied,
+    implications,
     make_notion,
 )
 from liftlock.notions.relations import Implication, leakages
@@ -139,7 +139,7 @@ class Facts:
 def table(
     guarantee: Notion, context: Prior | None = None, alpha: object = None
 ) -> dict[str, Implication]:
-    return {line.target: line for line in implied(guarantee, context, alpha=alpha)}
+    return {line.target: line for line in implications(guarantee, context, alpha=alpha)}
 
 
 def holds(line: Implication, true: Fraction | None) -> bool:
@@ -387,7 +387,7 @@ def test_a_secret_behind_the_data(cells: tuple[tuple[int, ...], ...], data: st.D
     for source in ("lip", "ldp", "l1_lift", "chi2_lift_inverse"):
         guarantee = SOURCES[source](facts)
         assert guarantee is not None
-        for line in implied(guarantee, joint, alpha=2):
+        for line in implications(guarantee, joint, alpha=2):
             note(f"{guarantee}: {line}")
             assert holds(line, facts.nats(line.target))
 
@@ -436,7 +436,7 @@ def test_approximate_lip_says_nothing_of_an_impossible_symbol(form: str) -> None
 
 def test_a_secret_that_never_occurs_is_no_obstacle() -> None:
     joint = worlds.joint_of([[1, 2], [3, 1], [0, 0]])
-    line = {each.target: each for each in implied(LIP("1"), joint)}["ldp"]
+    line = {each.target: each for each in implications(LIP("1"), joint)}["ldp"]
     assert line.bound is not None
 
 
@@ -452,7 +452,7 @@ def test_another_order_may_be_asked_for(
     assert guarantee is not None
     wanted = Facts(world, asked)
     for context in (None, world.prior):
-        for line in implied(guarantee, context, alpha=asked):
+        for line in implications(guarantee, context, alpha=asked):
             note(f"{guarantee} at {asked}: {line}")
             assert holds(line, wanted.nats(line.target))
 
@@ -479,15 +479,15 @@ def test_the_order_of_the_guarantee_is_the_default() -> None:
 )
 def test_order_infinity_has_other_names(guarantee: Notion, alpha: object) -> None:
     with pytest.raises(NotDefined, match="eps_upper"):
-        implied(guarantee, alpha=alpha)
+        implications(guarantee, alpha=alpha)
 
 
 def test_a_set_of_priors_or_another_kind_of_guarantee_is_refused() -> None:
     family = Family.of([Prior.uniform("ab")])
     with pytest.raises(NotDefined, match="give a prior or a joint"):
-        implied(LIP("1"), family)
+        implications(LIP("1"), family)
     with pytest.raises(NotDefined, match="another guarantee"):
-        implied(NoBreach("0.1", "0.5"))
+        implications(NoBreach("0.1", "0.5"))
 
 
 # --- epsilon and delta ----------------------------------------------------------------------------
@@ -511,7 +511,7 @@ def test_approximate_guarantees_imply_what_is_true(world: World, ratio: Fraction
     doubled = worlds.delta_ldp(world, ratio**2)
     for guarantee in approximate_sources(world, ratio):
         for context in (None, world.prior):
-            for line in implied(guarantee, context):
+            for line in implications(guarantee, context):
                 note(f"{guarantee}: {line}")
                 if line.target in true:
                     assert holds(line, true[line.target])
@@ -924,4 +924,4 @@ def test_a_guarantee_that_nothing_keeps_is_refused(name: str, budget: str) -> No
     """The alpha-norm of lifts is at least 1 from order 1 on; far below, the rules contradict."""
     notion = make_notion(name, {"alpha": "2", "budget": budget})
     with pytest.raises(InputError, match="no mechanism keeps this guarantee"):
-        implied(notion, Prior.from_counts({"a": 1, "b": 3}))
+        implications(notion, Prior.from_counts({"a": 1, "b": 3}))

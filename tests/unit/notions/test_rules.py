@@ -7,8 +7,8 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from liftlock.contexts import Prior
-from liftlock.notions import L1Lift, implied
+from liftlock.model import Prior
+from liftlock.notions import L1Lift, implications
 from liftlock.notions.rules import RULES, Population
 from tests.oracles import real
 
@@ -63,7 +63,7 @@ def test_logarithms_and_roots(needs: str, gives: str, value: Fraction) -> None:
 
 def test_what_follows_from_a_long_fraction_is_rounded_up() -> None:
     long = Fraction((1 << 300) // 3, 1 << 300)
-    (half,) = [row for row in implied(L1Lift(str(long))) if row.target == "total_variation"]
+    (half,) = [row for row in implications(L1Lift(str(long))) if row.target == "total_variation"]
     assert half.bound is not None
     assert half.bound.upper is not None
     assert long / 2 < half.bound.upper < long / 2 + Fraction(1, 1 << 150)

@@ -110,7 +110,7 @@ def test_merging_in_any_order_gives_the_same_bits(
     assert reduce(add, pieces).to_json() == whole
     a, b, c, d, e = pieces
     assert ((d + (b + e)) + (c + a)).to_json() == whole
-    nothing = PerUserAggregate.none(mechanism.users_fingerprint, len(LABELS))
+    nothing = PerUserAggregate.empty(mechanism.users_fingerprint, len(LABELS))
     assert (nothing + part(slice(None)) + nothing).to_json() == whole
     assert PerUserAggregate.from_data(json.loads(whole)).to_json() == whole
 

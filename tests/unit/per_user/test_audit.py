@@ -10,14 +10,16 @@ import pytest
 
 from liftlock import PerUserPriors, design
 from liftlock.errors import InputError
-from liftlock.forms.user_laws import ArcLaw, SafeLaw
+from liftlock.model.structured.user_distributions import ArcDistribution, SafeDistribution
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts
-from tests.unit.per_user.laws import safe_weights
-from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, law_of, some_masses
+from tests.unit.per_user.distributions import safe_weights
+from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, distribution_of, some_masses
 
 
-def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
+def all_lifts(
+    distribution: ArcDistribution | SafeDistribution, counts: list[int]
+) -> list[Fraction]:
     """Every lift of a user that can be extreme.
 
     The lift of an arc is linear in the start between places where an edge of the arc meets the
@@ -28,12 +30,14 @@ def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
     for symbol, count in enumerate(counts):
         if not count:
             continue
-        if isinstance(law, ArcLaw):
+        if isinstance(distribution, ArcDistribution):
             edges = (start, start + count)
-            meets = [e - shift for e in edges for shift in (0, law.width, law.extra)]
-            found += [law.lift(start, count, u + k) for u in meets for k in (-1, 0, 1)]
+            meets = [
+                e - shift for e in edges for shift in (0, distribution.width, distribution.extra)
+            ]
+            found += [distribution.lift(start, count, u + k) for u in meets for k in (-1, 0, 1)]
         else:
-            weights = safe_weights(law, counts, symbol)
+            weights = safe_weights(distribution, counts, symbol)
             found += [
                 Fraction(weights[y], POINTS) / counts[y] for y in range(len(counts)) if counts[y]
             ]
@@ -49,14 +53,14 @@ def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
     masses = some_masses(30)
     mechanism = design(LABELS, notion, method=method)
     audit = mechanism.audit(PerUserPriors.of(LABELS, masses))
-    law = law_of(mechanism)
-    each = [all_lifts(law, counts) for counts in prior_counts(masses).tolist()]
+    distribution = distribution_of(mechanism)
+    each = [all_lifts(distribution, counts) for counts in prior_counts(masses).tolist()]
     assert audit.holds
     assert audit.largest == max(max(lifts) for lifts in each)
     assert audit.smallest == min(min(lifts) for lifts in each)
     assert max(each[audit.largest_user - 1]) == audit.largest
     assert min(each[audit.smallest_user - 1]) == audit.smallest
-    assert law.smallest <= audit.smallest <= audit.largest <= law.largest
+    assert distribution.smallest <= audit.smallest <= audit.largest <= distribution.largest
     assert audit.excluding == 15
     assert "CERTIFIED" in str(audit)
     assert "15 users" in str(audit)

@@ -1,4 +1,4 @@
-"""Budgets that differ by user: each has the law of their own, in reports, proofs and sums."""
+"""Budgets that differ by user: each has their own distribution, in reports, proofs and sums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import liftlock as ll
 from liftlock import Mechanism, PerUserPriors
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
-from liftlock.forms import UserChannel
+from liftlock.model.structured import UserChannel
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import user_posteriors
 from tests.unit.per_user.worlds import LABELS, METHODS, exact_posteriors, some_masses, some_people
@@ -36,8 +36,10 @@ def test_each_user_has_the_law_of_their_own_budget(method: Any) -> None:
     priors, own = mixed(60)
     made = ll.design(priors, LIP("2"), method=method)
     alone = {budget: ll.design(LABELS, LIP(budget), method=method) for budget in BUDGETS}
-    for limits, law in zip(channel_of(made).limits, channel_of(made).laws, strict=True):
-        assert law == channel_of(alone[str(limits[0])]).laws[0]
+    for limits, distribution in zip(
+        channel_of(made).limits, channel_of(made).distributions, strict=True
+    ):
+        assert distribution == channel_of(alone[str(limits[0])]).distributions[0]
     people = some_people(some_masses(60))
     reports = np.asarray(made.simulate(people, priors, seed=1, coded=True))
     beliefs = user_posteriors(channel_of(made), priors, reports)
@@ -112,7 +114,7 @@ def test_the_proof_is_for_each_budget(method: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_user_is_audited_at_once(method: Any) -> None:
-    """Without the users the limits of the laws are audited, which hold whatever the prior."""
+    """Without users the limits of the distributions are audited, which hold for any prior."""
     made = ll.design(mixed(10)[0], LIP("2"), method=method)
     found = made.audit()
     assert isinstance(made.channel, UserChannel)
@@ -178,7 +180,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="no such option"):
         ll.design(priors, LIP("2"), method="arc", utility="mean")
     with pytest.raises(InputError, match="cut into cells"):
-        ll.design(priors, LIP("2"), method="arc", cells=3)
+        ll.design(priors, LIP("2"), method="arc", bins=3)
 
 
 def test_sets_with_budgets() -> None:

@@ -22,7 +22,7 @@ from liftlock.errors import (
     NotCertified,
     NotDefined,
 )
-from liftlock.forms import UserChannel, any_channel_from_data
+from liftlock.model.structured import UserChannel, any_channel_from_data
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.sampling import prior_counts, simulate_users
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
@@ -95,7 +95,7 @@ def test_a_law_that_breaks_its_promise_is_refused(method: Any) -> None:
     data["certificate"] |= {"channel": wide.channel.fingerprint}
     with pytest.raises(NotCertified, match="max-lift"):
         Mechanism.from_data(data)
-    # The budget of the only law says less than its integers leak.
+    # The budget of the only distribution says less than its integers leak.
     level = data["channel"]["levels"][0] | {"lower": "0.1", "upper": "0.1"}
     channel = any_channel_from_data(data["channel"] | {"levels": [level]})
     assert isinstance(channel, UserChannel)
@@ -163,7 +163,7 @@ def test_verbs_that_need_one_table_say_why_not() -> None:
         lambda: ll.lock(channel, LIP("1"), made.context),
         lambda: ll.lift_table(channel, prior),
         lambda: account([channel], prior),
-        lambda: made.gathered([["a"]]),
+        lambda: made.aggregate_batches([["a"]]),
         lambda: made.table,
         lambda: made.accuracy(),
         lambda: made.release(["a", "b"]),

@@ -13,37 +13,39 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock import Ball, Family, Intervals, PerUserPriors, Prior, design
-from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CountError, InputError, NotDefined
 from liftlock.exact.budget import Budget
-from liftlock.forms import SafeChannel
-from liftlock.forms.user_blocks import UserBlock, set_ends
-from liftlock.forms.user_laws import SafeLaw
+from liftlock.model.per_user import read_limits
+from liftlock.model.structured import SafeChannel
+from liftlock.model.structured.user_blocks import UserBlock, set_bounds
+from liftlock.model.structured.user_distributions import SafeDistribution
 from liftlock.notions import ALIP, LIP, lift_range
 from liftlock.sampling import prior_counts
-from tests.unit.per_user.laws import keep_in_set
+from tests.unit.per_user.distributions import keep_in_set
 from tests.unit.per_user.worlds import POINTS
 
 NOTIONS: list[LIP | ALIP] = [LIP("1"), ALIP(lower="2.5", upper="0.3"), ALIP(lower="0.2", upper="3")]
 
 
-def lifts_at(law: SafeLaw, keep: int, p: int, a: int, b: int) -> tuple[Fraction, Fraction]:
+def lifts_at(
+    distribution: SafeDistribution, keep: int, p: int, a: int, b: int
+) -> tuple[Fraction, Fraction]:
     """The smallest lift off the diagonal and the largest on it, at a symbol of p points."""
-    points = law.points
+    points = distribution.points
     drawn = (points - keep) * p
     low = Fraction(drawn, drawn + keep * b) if drawn + keep * b else Fraction(1)
     high = Fraction(drawn + keep * points, drawn + keep * a) if drawn + keep * a else Fraction(1)
     return low, high
 
 
-def allowed(law: SafeLaw, keep: int, rows: list[tuple[int, int, int]]) -> bool:
+def allowed(distribution: SafeDistribution, keep: int, rows: list[tuple[int, int, int]]) -> bool:
     for p, a, b in rows:
-        if not b or a == law.points:
+        if not b or a == distribution.points:
             continue
         if keep and not p:
             return False
-        low, high = lifts_at(law, keep, p, a, b)
-        if low < law.smallest or high > law.largest:
+        low, high = lifts_at(distribution, keep, p, a, b)
+        if low < distribution.smallest or high > distribution.largest:
             return False
     return True
 
@@ -54,14 +56,18 @@ def test_the_largest_keep_probability_by_trying_all(notion: LIP | ALIP) -> None:
     lower, upper = notion.lift_limits()
     assert lower is not None
     assert upper is not None
-    law = SafeLaw.of(lower, upper, point_bits=4)
+    distribution = SafeDistribution.of(lower, upper, point_bits=4)
     for p, down, up in product(range(1, 16), range(4), range(4)):
         rows = [
             (p, max(p - down, 0), min(p + up, 16)),
             (16 - p, max(16 - p - up, 0), min(16 - p + down, 16)),
         ]
-        best = max(keep for keep in range(17) if keep <= law.most and allowed(law, keep, rows))
-        assert keep_in_set(law, *(list(row) for row in zip(*rows, strict=True))) == best
+        best = max(
+            keep
+            for keep in range(17)
+            if keep <= distribution.most and allowed(distribution, keep, rows)
+        )
+        assert keep_in_set(distribution, *(list(row) for row in zip(*rows, strict=True))) == best
 
 
 @settings(max_examples=200, deadline=None)
@@ -79,12 +85,12 @@ def test_the_compiled_loop_is_the_integer_formula(data: st.DataObject) -> None:
         lowest = highest = counts
     tables = [np.array([row], dtype=np.int64) for row in (counts, lowest, highest)]
     block = UserBlock(slice(0, 1), tables[0], (tables[1], tables[2]))
-    law = channel.laws[0]
+    distribution = channel.distributions[0]
     keep = int(channel.keeps(block)[0])
-    assert keep == keep_in_set(law, counts, lowest, highest)
+    assert keep == keep_in_set(distribution, counts, lowest, highest)
     rows = list(zip(counts, lowest, highest, strict=True))
-    assert allowed(law, keep, rows)
-    assert keep == law.most or not allowed(law, keep + 1, rows)
+    assert allowed(distribution, keep, rows)
+    assert keep == distribution.most or not allowed(distribution, keep + 1, rows)
 
 
 def test_a_set_of_one_prior_is_that_prior() -> None:
@@ -143,7 +149,7 @@ def test_families_against_the_audit_of_each_table(notion: LIP | ALIP) -> None:
             [Prior.from_counts(dict(zip("abc", row, strict=True))) for row in inside]
         )
         each.append(exact_range(context, block.counts[user].tolist(), keep))
-        limits = made.channel.laws[0]
+        limits = made.channel.distributions[0]
         assert limits.smallest <= each[-1][1] <= each[-1][0] <= limits.largest
     assert audit.largest == max(top for top, _ in each)
     assert audit.smallest == min(bottom for _, bottom in each)
@@ -265,7 +271,7 @@ def test_balls_keep_the_budget_under_every_prior_that_was_named(notion: LIP | AL
     rows = np.random.default_rng(11).dirichlet(np.ones(3), 40)
     made = design("abc", notion, method="safe-response")
     assert isinstance(made.channel, SafeChannel)
-    law = made.channel.laws[0]
+    distribution = made.channel.distributions[0]
     for distance in ("1e-9", "0.03"):
         (block,) = made.channel.blocks(PerUserPriors.of("abc", rows).within(distance))
         for row, counts, keep in zip(
@@ -273,7 +279,7 @@ def test_balls_keep_the_budget_under_every_prior_that_was_named(notion: LIP | AL
         ):
             centre = Prior.from_counts(dict(zip("abc", map(Fraction, row), strict=True)))
             most, least = exact_range(Ball.of(centre, distance), counts, keep)
-            assert law.smallest <= least <= most <= law.largest
+            assert distribution.smallest <= least <= most <= distribution.largest
 
 
 def test_wider_sets_never_keep_more() -> None:
@@ -294,7 +300,7 @@ def test_intervals_are_rounded_outwards() -> None:
     priors = PerUserPriors.intervals("abc", low, high)
     (start, rows) = next(priors.blocks())
     assert start == 0
-    found = set_ends(priors, 0, rows, prior_counts(rows))
+    found = set_bounds(priors, 0, rows, prior_counts(rows))
     assert found is not None
     for k in range(3):
         least = max(Fraction(low[0, k]), 1 - sum(Fraction(high[0, j]) for j in range(3) if j != k))

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock import Mechanism, PerUserPriors, design
-from liftlock.forms import UserChannel
-from liftlock.forms.user_laws import ArcLaw, SafeLaw
+from liftlock.model.structured import UserChannel
+from liftlock.model.structured.user_distributions import ArcDistribution, SafeDistribution
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts, user_posteriors
-from tests.unit.per_user.laws import safe_weights
+from tests.unit.per_user.distributions import safe_weights
 
 POINTS = 1 << 32
 LABELS = ["a", "b", "c", "d", "e"]
@@ -39,11 +39,11 @@ def some_people(masses: npt.NDArray[np.float64], seed: int = 2) -> npt.NDArray[n
     return people
 
 
-def law_of(mechanism: Mechanism) -> ArcLaw | SafeLaw:
-    """The law that all users share."""
+def distribution_of(mechanism: Mechanism) -> ArcDistribution | SafeDistribution:
+    """The distribution that all users share."""
     assert isinstance(mechanism.channel, UserChannel)
-    law: ArcLaw | SafeLaw = mechanism.channel.laws[0]
-    return law
+    distribution: ArcDistribution | SafeDistribution = mechanism.channel.distributions[0]
+    return distribution
 
 
 def posteriors_of(
@@ -71,18 +71,18 @@ def exact_posteriors(
     mechanism: Mechanism, masses: npt.NDArray[Any], reports: npt.NDArray[Any]
 ) -> list[list[Fraction]]:
     """P(x | report) of every user by Bayes on fractions."""
-    law = law_of(mechanism)
+    distribution = distribution_of(mechanism)
     found = []
     for counts, report in zip(prior_counts(masses).tolist(), reports.tolist(), strict=True):
         row = []
         start = 0
         for symbol, count in enumerate(counts):
-            if isinstance(law, ArcLaw):
-                lift = law.lift(start, count, report) if count else Fraction(0)
+            if isinstance(distribution, ArcDistribution):
+                lift = distribution.lift(start, count, report) if count else Fraction(0)
                 row.append(Fraction(count, POINTS) * lift)
             else:
-                assert isinstance(law, SafeLaw)
-                given = Fraction(safe_weights(law, counts, symbol)[report], POINTS**2)
+                assert isinstance(distribution, SafeDistribution)
+                given = Fraction(safe_weights(distribution, counts, symbol)[report], POINTS**2)
                 row.append(Fraction(count, POINTS) * given / Fraction(counts[report], POINTS))
             start += count
         assert sum(row) == 1

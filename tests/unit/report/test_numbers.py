@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 import liftlock as ll
-from liftlock.designs import DESIGNS, Draft, yardsticks
+from liftlock.designs import DESIGNS, Draft, measure_baselines
 from liftlock.errors import InputError
-from liftlock.line import Fit
+from liftlock.model.continuous import Fit
 from liftlock.report.format import amount
 from liftlock.report.plots.figure import plain_number
 from liftlock.report.plots.fit import draw_fit
@@ -23,8 +23,8 @@ from liftlock.report.text.fit import fit_report
 from liftlock.report.text.numbers import Released, number_data, number_lines
 
 VALUES = np.random.default_rng(4).normal(50, 10, 200).round(1)
-PRIOR = ll.line.from_data(VALUES, domain=(20, 70))
-CUT = PRIOR.grid(10)
+PRIOR = ll.continuous.from_data(VALUES, domain=(20, 70))
+CUT = PRIOR.discretise(10)
 
 
 def text_of(thing: object) -> str:
@@ -72,7 +72,7 @@ def test_lines(made: ll.Mechanism) -> None:
 
 
 def test_no_release_is_read_as_the_mechanism_is() -> None:
-    skewed = ll.line.from_data([1, 1, 1, 2, 2, 3, 9, 40], domain=(0, 40)).grid(8)
+    skewed = ll.continuous.from_data([1, 1, 1, 2, 2, 3, 9, 40], domain=(0, 40)).discretise(8)
     masses, points = skewed.floats(), skewed.points
     for utility, reading in (("mean", "mean"), ("absolute", "median")):
         made = ll.design(skewed, ll.LIP("1"), utility=utility)
@@ -93,7 +93,7 @@ def test_added_noise_is_told_from_its_best_reading() -> None:
     assert found is not None
     assert found.apart
     assert made.origin is not None
-    assert found.read_squared == pytest.approx(made.origin.objective + CUT.inner_variance)
+    assert found.read_squared == pytest.approx(made.origin.objective + CUT.variance_within_bins)
     assert found.squared == made.accuracy().squared
     assert found.read_squared <= found.nothing_squared < found.squared
     out = " ".join(text_of(design_report(made, ())).split())
@@ -103,8 +103,8 @@ def test_added_noise_is_told_from_its_best_reading() -> None:
 
 
 def test_a_report_of_tiny_numbers() -> None:
-    made = ll.design(ll.line.normal(0, 1e-9, domain=(-1e-8, 1e-8)).grid(8), ll.LIP("1"))
-    out = text_of(design_report(made, yardsticks(made, "mean")))
+    made = ll.design(ll.continuous.normal(0, 1e-9, domain=(-1e-8, 1e-8)).discretise(8), ll.LIP("1"))
+    out = text_of(design_report(made, measure_baselines(made, "mean")))
     assert "0.0000" not in out.partition("squared error")[2]
     assert "off by 5.5624e-10 on average" in out
     assert re.search(r"-7\.\d\de-10 +26\.9 %", out)
@@ -147,7 +147,7 @@ def test_encodings_release_no_numbers() -> None:
 
 
 def test_a_report_of_large_numbers() -> None:
-    prior = ll.line.normal(60_000, 20_000, domain=(0, 200_000)).grid(6)
+    prior = ll.continuous.normal(60_000, 20_000, domain=(0, 200_000)).discretise(6)
     made = ll.design(prior, ll.LIP("1"))
     out = text_of(design_report(made, ()))
     assert "60,0" in out or "," in out.partition("off by ")[2][:8]
@@ -157,7 +157,7 @@ def test_a_report_of_large_numbers() -> None:
 def test_pictures_are_written_and_the_same_every_time(
     made: ll.Mechanism, kind: str, tmp_path: Path
 ) -> None:
-    found = ll.line.fit(VALUES, law="normal", domain=(20, 70))
+    found = ll.continuous.fit(VALUES, distribution="normal", domain=(20, 70))
     for name in ("one", "two"):
         draw_numbers(made, tmp_path / f"made-{name}.{kind}")
         draw_fit(found, tmp_path / f"fit-{name}.{kind}")
@@ -189,7 +189,7 @@ def test_colours_reach_to_the_extremes_or_say_that_they_do_not() -> None:
 
 
 def test_clipped_colours_are_named_in_the_picture(tmp_path: Path) -> None:
-    rare = ll.line.from_data([*range(60), *range(60), 900], domain=(0, 900)).grid(40)
+    rare = ll.continuous.from_data([*range(60), *range(60), 900], domain=(0, 900)).discretise(40)
     rows = np.full((len(rare.labels), 10), 0.1)
     rows[-1, :2] = (0.199, 0.001)
     made = ll.lock(Draft.of(rare.inputs, range(10), rows), ll.LIP("7"), rare)
@@ -200,34 +200,34 @@ def test_clipped_colours_are_named_in_the_picture(tmp_path: Path) -> None:
 
 def test_pictures_of_odd_mechanisms(tmp_path: Path) -> None:
     draw_numbers(ll.design(CUT, ll.LIP("0")), tmp_path / "constant.png")
-    shouting = ll.line.from_data([0, 0, 0, 1, 1, 50], domain=(0, 50)).grid(3)
+    shouting = ll.continuous.from_data([0, 0, 0, 1, 1, 50], domain=(0, 50)).discretise(3)
     draw_numbers(ll.design(shouting, ll.LIP("3")), tmp_path / "few.png")
     plain = ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))
     with pytest.raises(InputError, match="draw the lifts instead"):
         draw_numbers(plain, tmp_path / "no.png")
 
 
-@pytest.mark.parametrize("law", ["sample", "histogram", "beta", "laplace", "uniform"])
-def test_pictures_of_fits(law: str, tmp_path: Path) -> None:
-    found = ll.line.fit(VALUES, law=law, domain=(10, 100))
+@pytest.mark.parametrize("distribution", ["sample", "histogram", "beta", "laplace", "uniform"])
+def test_pictures_of_fits(distribution: str, tmp_path: Path) -> None:
+    found = ll.continuous.fit(VALUES, distribution=distribution, domain=(10, 100))
     draw_fit(found, tmp_path / "fit.png")
     assert (tmp_path / "fit.png").stat().st_size > 2000
 
 
 def test_a_mixture_is_drawn_with_its_parts(tmp_path: Path) -> None:
     two = np.concatenate([VALUES, VALUES + 100])
-    found = ll.line.fit(two, domain=(20, 160), components=2)
+    found = ll.continuous.fit(two, domain=(20, 160), components=2)
     draw_fit(found, tmp_path / "fit.svg")
     assert (tmp_path / "fit.svg").read_text(encoding="utf-8").count("stroke-dasharray") >= 2
 
 
 def test_the_words_of_a_fit() -> None:
-    found = ll.line.fit(VALUES, law="normal", domain=(20, 70))
-    out = text_of(fit_report(found, found.grid(8)))
+    found = ll.continuous.fit(VALUES, distribution="normal", domain=(20, 70))
+    out = text_of(fit_report(found, found.discretise(8)))
     assert out.startswith("normal(")
     assert "BIC" in out
-    inside = Fit(found.law, -1e6, 1e6, found.values, found.scores, "normal")
-    assert "nothing lies outside" in text_of(fit_report(inside, inside.grid(8)))
+    inside = Fit(found.distribution, -1e6, 1e6, found.values, found.scores, "normal")
+    assert "nothing lies outside" in text_of(fit_report(inside, inside.discretise(8)))
 
 
 def test_numbers_on_an_axis() -> None:

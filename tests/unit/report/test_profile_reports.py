@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from liftlock import Channel, Mechanism, ProfileGraph, lock
-from liftlock.contexts.profile_examples import bernoulli_chain, example
-from liftlock.designs import Draft, ProfileYardstick, design, profile_yardsticks
+from liftlock.designs import Draft, ProfileBaseline, design, measure_profile_baselines
+from liftlock.model.profile_examples import bernoulli_chain, example
 from liftlock.notions import ProfilePrivacy, audit
 from liftlock.report.text.profiles import MOST_ROWS, profile_audit_report, profile_report
 from tests.profile_oracles import edges_of
@@ -31,7 +31,7 @@ def made(name: str = "workstation") -> Mechanism:
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_everything_fits_the_terminal(width: int) -> None:
     mechanism = made()
-    rows = profile_yardsticks(example("workstation"), "0.5")
+    rows = measure_profile_baselines(example("workstation"), "0.5")
     for part in (
         profile_report(mechanism, rows),
         profile_audit_report(edges_of(mechanism), width),
@@ -48,7 +48,7 @@ def test_headers_are_wrapped_before_numbers() -> None:
     }
     graph = ProfileGraph.chain(rows)
     mechanism = design(graph, "0.3", method="cluster")
-    compared = profile_yardsticks(graph, "0.3")
+    compared = measure_profile_baselines(graph, "0.3")
     wide, narrow = (rendered(profile_report(mechanism, compared), w) for w in (200, 80))
     assert max(len(line) for line in narrow) <= 80
 
@@ -150,8 +150,8 @@ def test_an_audit_without_edges() -> None:
 
 
 def test_the_comparison() -> None:
-    rows = profile_yardsticks(example("couplet"), "0.5")
-    failed = ProfileYardstick("magic", certified=False, reason="it gave up; another day")
+    rows = measure_profile_baselines(example("couplet"), "0.5")
+    failed = ProfileBaseline("magic", certified=False, reason="it gave up; another day")
     lines = rendered(profile_report(made("couplet"), (*rows, failed)), 100)
     start = next(k for k, line in enumerate(lines) if line.startswith("compared with"))
     names = [row.name for row in rows]
@@ -162,7 +162,7 @@ def test_the_comparison() -> None:
 
 
 def test_rows_that_do_not_cover_impossible_values_have_a_star() -> None:
-    rows = profile_yardsticks(example("chain-6"), "0.5")
+    rows = measure_profile_baselines(example("chain-6"), "0.5")
     lines = rendered(profile_report(made("chain-6"), rows), 100)
     assert "* not for values that occur although their profile calls them impossible" in lines
     for name, star in (("no noise", True), ("cluster", False), ("randomised-response", False)):

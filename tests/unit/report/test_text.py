@@ -10,7 +10,7 @@ from rich.console import Console
 
 from liftlock import Channel, Prior
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import LIP, REGISTRY, Measurement, Witness, audit, implied
+from liftlock.notions import LIP, REGISTRY, Measurement, Witness, audit, implications
 from liftlock.notions.registry import TITLES
 from liftlock.report.text import audit as report
 
@@ -104,7 +104,7 @@ def test_every_measure_has_a_name() -> None:
 
 def test_tables_of_notions_and_relations() -> None:
     assert len(rendered(report.notions_table(REGISTRY))) >= len(REGISTRY) + 1
-    rows = implied(LIP("1"), PRIOR)
+    rows = implications(LIP("1"), PRIOR)
     lines = rendered(report.relations_table("lip(1)", PRIOR, rows), 80)
     assert lines[0] == "what lip(1) implies, for a prior on 2 symbols"
     assert all(len(line) <= 80 for line in lines)

@@ -1,4 +1,4 @@
-"""One prior per user: the specification word for word, the exact law, posteriors, refusals."""
+"""One prior per user: the specification word for word, exact distribution, posteriors, refusals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from liftlock.errors import CountError, InputError
-from liftlock.forms.user_laws import ArcLaw
+from liftlock.model.structured.user_distributions import ArcDistribution
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
-from tests.unit.per_user.laws import arc_weight
-from tests.unit.sampling.users import beliefs, law_of, release, simulate
+from tests.unit.per_user.distributions import arc_weight
+from tests.unit.sampling.users import beliefs, distribution_of, release, simulate
 
 POINTS = 1 << 32
 
@@ -22,21 +22,21 @@ def some_priors(users: int, symbols: int, seed: int = 1) -> npt.NDArray[np.float
     return np.random.default_rng(seed).dirichlet(np.full(symbols, 0.5), users)
 
 
-def window(law: ArcLaw, point: int, unit: int) -> int:
+def window(distribution: ArcDistribution, point: int, unit: int) -> int:
     """The start that a unit of the second word stands for, on Python integers."""
-    taller = law.extra * (law.high + 1)
-    inside = law.width * law.high + law.extra
+    taller = distribution.extra * (distribution.high + 1)
+    inside = distribution.width * distribution.high + distribution.extra
     if unit < taller:
-        return (point - unit // (law.high + 1)) % POINTS
+        return (point - unit // (distribution.high + 1)) % POINTS
     if unit < inside:
-        return (point - law.extra - (unit - taller) // law.high) % POINTS
-    return (point + 1 + (unit - inside) // law.low) % POINTS
+        return (point - distribution.extra - (unit - taller) // distribution.high) % POINTS
+    return (point + 1 + (unit - inside) // distribution.low) % POINTS
 
 
 def test_reports_are_the_specification() -> None:
     """Word for word, on Python integers; no word of this seed is drawn again."""
     notion = ALIP(lower="1.3", upper="0.7")
-    law = law_of("arc", notion)
+    distribution = distribution_of("arc", notion)
     priors = some_priors(500, 7)
     people = np.random.default_rng(2).integers(0, 7, 500)
     counts = prior_counts(priors)
@@ -48,32 +48,38 @@ def test_reports_are_the_specification() -> None:
         product = int(words[2 * user]) * length
         assert product % 2**64 >= 2**64 % length
         point = int(counts[user, :code].sum()) + (product >> 64)
-        expected.append(window(law, point, int(words[2 * user + 1]) >> 2))
+        expected.append(window(distribution, point, int(words[2 * user + 1]) >> 2))
     assert simulate("arc", priors, people, notion, seed=5).tolist() == expected
 
 
 def test_a_start_has_the_weight_that_the_law_says() -> None:
     """At the first and last unit of places inside and outside, and next to the borders."""
-    law = law_of("arc", LIP("1"))
+    distribution = distribution_of("arc", LIP("1"))
     point = 12345
-    units = {0, law.high, law.high + 1, (1 << 62) - 1}
-    taller, inside = law.extra * (law.high + 1), law.width * law.high + law.extra
+    units = {0, distribution.high, distribution.high + 1, (1 << 62) - 1}
+    taller, inside = (
+        distribution.extra * (distribution.high + 1),
+        distribution.width * distribution.high + distribution.extra,
+    )
     for edge in (taller, inside):
         units |= {edge - 1, edge, edge + 1}
     for unit in units:
-        u = window(law, point, unit)
+        u = window(distribution, point, unit)
         before = (point - u) % POINTS
         if unit < taller:
-            assert before < law.extra
-            assert arc_weight(law, before) == law.high + 1
+            assert before < distribution.extra
+            assert arc_weight(distribution, before) == distribution.high + 1
         elif unit < inside:
-            assert law.extra <= before < law.width
-            assert arc_weight(law, before) == law.high
+            assert distribution.extra <= before < distribution.width
+            assert arc_weight(distribution, before) == distribution.high
         else:
-            assert before >= law.width
-            assert arc_weight(law, before) == law.low
-    total = law.extra * (law.high + 1) + (law.width - law.extra) * law.high
-    assert total + (POINTS - law.width) * law.low == 1 << 62
+            assert before >= distribution.width
+            assert arc_weight(distribution, before) == distribution.low
+    total = (
+        distribution.extra * (distribution.high + 1)
+        + (distribution.width - distribution.extra) * distribution.high
+    )
+    assert total + (POINTS - distribution.width) * distribution.low == 1 << 62
 
 
 class Given:
@@ -94,9 +100,12 @@ def test_words_that_would_bias_are_drawn_again(monkeypatch: pytest.MonkeyPatch) 
     bits = Given([0, 1 << 63, 0, 1 << 63], [1 << 62, 1 << 63])
     monkeypatch.setattr(per_user, "OperatingSystemBits", lambda: bits)
     reports = release("arc", counts, np.array([0, 0]), LIP("1"))
-    law = law_of("arc", LIP("1"))
+    distribution = distribution_of("arc", LIP("1"))
     assert not bits.rounds
-    assert reports.tolist() == [window(law, 3 >> 2, 1 << 61), window(law, 0, 1 << 61)]
+    assert reports.tolist() == [
+        window(distribution, 3 >> 2, 1 << 61),
+        window(distribution, 0, 1 << 61),
+    ]
 
 
 def test_counts_are_the_priors_protected() -> None:
@@ -116,7 +125,7 @@ def test_counts_are_the_priors_protected() -> None:
 
 def test_posterior_is_the_exact_lift() -> None:
     notion = LIP("1")
-    law = law_of("arc", notion)
+    distribution = distribution_of("arc", notion)
     priors = some_priors(50, 6)
     counts = prior_counts(priors)
     reports = np.random.default_rng(9).integers(0, POINTS, 50).astype(np.uint32)
@@ -124,8 +133,8 @@ def test_posterior_is_the_exact_lift() -> None:
     for user in range(50):
         start = 0
         for symbol, length in enumerate(counts[user].tolist()):
-            lift = law.lift(start, length, int(reports[user]))
-            assert law.smallest <= lift <= law.largest
+            lift = distribution.lift(start, length, int(reports[user]))
+            assert distribution.smallest <= lift <= distribution.largest
             exact = Fraction(length, POINTS) * lift
             assert found[user, symbol] == pytest.approx(float(exact), rel=1e-12)
             start += length

@@ -7,7 +7,7 @@ import pytest
 
 from liftlock import Channel, ProfileGraph
 from liftlock.errors import InputError
-from liftlock.sampling.by_profile import profile_rows
+from liftlock.sampling.release import profile_rows
 
 GRAPH = ProfileGraph.chain({"a": {"x": 1, "y": 3}, "b": {"x": 3, "y": 1}})
 

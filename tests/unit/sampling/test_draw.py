@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from liftlock.errors import InputError
 from liftlock.exact.alias import AliasTable, decode
-from liftlock.exact.weights import round_row
+from liftlock.exact.rounding import round_row
 from liftlock.sampling import SimulationBits, draw, report_type
 from liftlock.sampling.draw import BLOCK
 

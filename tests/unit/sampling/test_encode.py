@@ -1,4 +1,4 @@
-"""Packed reports: the specification word for word, the exact law on all words, refusals."""
+"""Packed reports: the specification word for word, exact distribution on all words, refusals."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, UnaryChannel
-from liftlock.forms.hashing_channel import bucket
+from liftlock.model.structured import HashingChannel, UnaryChannel
+from liftlock.model.structured.hashing_channel import bucket
 from liftlock.sampling import (
     SimulationBits,
     draw_reports,
@@ -24,7 +24,7 @@ from liftlock.sampling import (
     simulate,
     simulate_codes,
 )
-from liftlock.sampling.encode import planes
+from liftlock.sampling.encode import binary_digits
 
 
 def stream(seed: int) -> Iterator[int]:
@@ -83,7 +83,7 @@ def test_unary_is_the_specification(size: int, bits: int) -> None:
 @pytest.mark.parametrize(("weight", "bits"), [(1, 1), (1, 3), (5, 4), (6, 4), (11, 4), (15, 4)])
 def test_a_lane_is_1_with_exactly_the_stored_probability(weight: int, bits: int) -> None:
     """Every sequence of digits that a lane can see, counted: nothing is rounded."""
-    digits = planes(weight, bits).tolist()
+    digits = binary_digits(weight, bits).tolist()
     ones = 0
     for word in itertools.product((0, 1), repeat=bits):
         for digit, random in zip(digits, word, strict=False):
@@ -133,7 +133,7 @@ def test_frequencies_come_back() -> None:
         HashingChannel.optimal(range(40), Budget.of("1")),
     ):
         reports = draw_reports(channel, people, SimulationBits(11))
-        found = channel.frequencies(channel.support(reports), len(people))
+        found = channel.frequencies(channel.count_support(reports), len(people))
         error = 0.5 / math.sqrt(len(people)) / float(channel.hit - channel.miss)
         assert np.abs(found - shares).max() < 6 * error
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from liftlock import Alphabet, Table
 from liftlock.errors import InputError, LabelError
-from liftlock.exact.weights import round_row
+from liftlock.exact.rounding import round_row
 from liftlock.sampling import (
     SimulationBits,
     release,

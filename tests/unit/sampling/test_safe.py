@@ -1,4 +1,4 @@
-"""The safe response of users: the specification word for word, exact laws, posteriors, refusals."""
+"""The safe response: the specification word for word, exact distributions, posteriors, refusals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy.stats import chisquare
 
 from liftlock.errors import CountError, InputError
 from liftlock.exact.budget import Budget
-from liftlock.forms.user_laws import SafeLaw
+from liftlock.model.structured.user_distributions import SafeDistribution
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
-from tests.unit.per_user.laws import safe_weights
+from tests.unit.per_user.distributions import safe_weights
 from tests.unit.sampling.test_arc import POINTS, some_priors
-from tests.unit.sampling.users import beliefs, law_of, release, simulate
+from tests.unit.sampling.users import beliefs, distribution_of, release, simulate
 
 
 def budgets(notion: LIP | ALIP) -> tuple[Budget, Budget]:
@@ -35,7 +35,8 @@ NOTIONS: list[LIP | ALIP] = [
 def allowed(counts: list[int], keep: int, notion: LIP | ALIP, points: int) -> bool:
     """Whether all lifts of a user who keeps her value with probability keep / points are allowed.
 
-    From the law P(y | x) = t [x = y] + (1 - t) P(y), as fractions, without any closed form.
+    From the distribution P(y | x) = t [x = y] + (1 - t) P(y), as fractions, without any closed
+    form.
     """
     lower, upper = budgets(notion)
     t = Fraction(keep, points)
@@ -53,24 +54,27 @@ def allowed(counts: list[int], keep: int, notion: LIP | ALIP, points: int) -> bo
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
 def test_keep_is_allowed_and_nothing_larger_is(notion: LIP | ALIP) -> None:
-    """Every prior of three symbols on 2^6 points. The law itself is within a point of the notion.
+    """Every prior of three symbols on 2^6 points. The result is within a point of the notion.
 
     `allowed` decides exactly; one more point breaks the limits that were rounded to the safe side.
     """
-    law = SafeLaw.of(*budgets(notion), point_bits=6)
+    distribution = SafeDistribution.of(*budgets(notion), point_bits=6)
     lower, upper = budgets(notion)
-    assert lower.allows(Fraction(64, law.floor))
-    assert upper.allows(Fraction(law.ceiling, 64))
-    assert law.floor == 1 or not lower.allows(Fraction(64, law.floor - 1))
-    assert not upper.allows(Fraction(law.ceiling + 1, 64))
-    rounded = ALIP(lower=Budget.from_ratio(1 / law.smallest), upper=Budget.from_ratio(law.largest))
+    assert lower.allows(Fraction(64, distribution.floor))
+    assert upper.allows(Fraction(distribution.ceiling, 64))
+    assert distribution.floor == 1 or not lower.allows(Fraction(64, distribution.floor - 1))
+    assert not upper.allows(Fraction(distribution.ceiling + 1, 64))
+    rounded = ALIP(
+        lower=Budget.from_ratio(1 / distribution.smallest),
+        upper=Budget.from_ratio(distribution.largest),
+    )
     for first in range(1, 22):
         for second in range(first, (64 - first) // 2 + 1, 5):
             counts = [first, second, 64 - first - second]
-            keep = law.keep(min(counts))
+            keep = distribution.keep(min(counts))
             assert allowed(counts, keep, notion, 64)
             assert not allowed(counts, keep + 1, rounded, 64)
-            weights = safe_weights(law, counts, 1)
+            weights = safe_weights(distribution, counts, 1)
             assert sum(weights) == 64**2
             assert weights[0] == (64 - keep) * counts[0]
 
@@ -78,13 +82,16 @@ def test_keep_is_allowed_and_nothing_larger_is(notion: LIP | ALIP) -> None:
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
 def test_users_of_full_size(notion: LIP | ALIP) -> None:
     """Random users with 2^32 points, rare symbols and impossible ones among them."""
-    law = law_of("safe-response", notion)
-    rounded = ALIP(lower=Budget.from_ratio(1 / law.smallest), upper=Budget.from_ratio(law.largest))
+    distribution = distribution_of("safe-response", notion)
+    rounded = ALIP(
+        lower=Budget.from_ratio(1 / distribution.smallest),
+        upper=Budget.from_ratio(distribution.largest),
+    )
     priors = some_priors(12, 5)
     priors[0, :3] = [1e-15, 0, 0.25 - 1e-15]
     priors[0, 3:] = 0.375
     for counts in prior_counts(priors).tolist():
-        keep = law.keep(min(count for count in counts if count))
+        keep = distribution.keep(min(count for count in counts if count))
         assert allowed(counts, keep, notion, POINTS)
         assert not allowed(counts, keep + 1, rounded, POINTS)
 
@@ -92,7 +99,7 @@ def test_users_of_full_size(notion: LIP | ALIP) -> None:
 def test_reports_are_the_specification() -> None:
     """Word for word, on Python integers."""
     for notion in NOTIONS:
-        law = law_of("safe-response", notion)
+        distribution = distribution_of("safe-response", notion)
         priors = some_priors(400, 7)
         priors[0] = [0, 0, 1, 0, 0, 0, 0]
         people = np.random.default_rng(2).integers(0, 7, 400)
@@ -102,7 +109,7 @@ def test_reports_are_the_specification() -> None:
         SimulationBits(5).fill(words)
         expected = []
         for row, code, word in zip(counts, people.tolist(), words.tolist(), strict=True):
-            if word >> 32 < law.keep(min(count for count in row if count)):
+            if word >> 32 < distribution.keep(min(count for count in row if count)):
                 expected.append(code)
                 continue
             point = word % POINTS
@@ -115,10 +122,12 @@ def test_frequencies_are_the_law() -> None:
     notion = LIP("1.5")
     prior = np.array([0.1, 0.2, 0.3, 0.4])
     rows = np.broadcast_to(prior, (200_000, 4))
-    law = law_of("safe-response", notion)
+    distribution = distribution_of("safe-response", notion)
     for x in range(3):
         reports = simulate("safe-response", rows, np.full(200_000, x), notion, seed=x)
-        weights = np.array(safe_weights(law, prior_counts(prior[None])[0].tolist(), x), dtype=float)
+        weights = np.array(
+            safe_weights(distribution, prior_counts(prior[None])[0].tolist(), x), dtype=float
+        )
         found = chisquare(np.bincount(reports, minlength=4), weights / 2**64 * 200_000)
         assert found.pvalue > 1e-6
 
@@ -126,13 +135,13 @@ def test_frequencies_are_the_law() -> None:
 def test_posterior_is_bayes() -> None:
     """Against P(x) P(y | x) / P(y) on fractions."""
     notion = ALIP(lower="1", upper="0.5")
-    law = law_of("safe-response", notion)
+    distribution = distribution_of("safe-response", notion)
     priors = some_priors(30, 6)
     reports = np.random.default_rng(9).integers(0, 6, 30)
     found = beliefs("safe-response", priors, reports, notion)
     for user, counts in enumerate(prior_counts(priors).tolist()):
         y = int(reports[user])
-        joint = [counts[x] * safe_weights(law, counts, x)[y] for x in range(6)]
+        joint = [counts[x] * safe_weights(distribution, counts, x)[y] for x in range(6)]
         for x in range(6):
             exact = Fraction(joint[x], sum(joint))
             assert found[user, x] == pytest.approx(float(exact), rel=1e-12)
@@ -142,16 +151,16 @@ def test_posterior_is_bayes() -> None:
 def test_extreme_budgets(epsilon: str) -> None:
     """No overflow: the compiled T is the one of Python's integers."""
     notion = LIP(epsilon)
-    law = law_of("safe-response", notion)
-    assert notion.epsilon.allows(law.largest)
-    assert notion.epsilon.allows(1 / law.smallest)
-    counts = [1, 2, 3, 1000, law.enough - 1, law.enough, POINTS // 2, POINTS]
+    distribution = distribution_of("safe-response", notion)
+    assert notion.epsilon.allows(distribution.largest)
+    assert notion.epsilon.allows(1 / distribution.smallest)
+    counts = [1, 2, 3, 1000, distribution.enough - 1, distribution.enough, POINTS // 2, POINTS]
     rows = np.array([[c, POINTS - c] for c in counts if 0 < c <= POINTS])
     posterior = beliefs("safe-response", rows, np.zeros(len(rows), dtype=np.int64), notion)
     for row, found in zip(rows.tolist(), posterior, strict=True):
-        keep = law.keep(min(count for count in row if count))
-        assert 0 <= keep <= law.most
-        exact = Fraction(safe_weights(law, row, 0)[0] * row[0], row[0] * POINTS * POINTS)
+        keep = distribution.keep(min(count for count in row if count))
+        assert 0 <= keep <= distribution.most
+        exact = Fraction(safe_weights(distribution, row, 0)[0] * row[0], row[0] * POINTS * POINTS)
         assert found[0] == pytest.approx(float(exact), rel=1e-12)
 
 

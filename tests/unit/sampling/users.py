@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock import PerUserPriors
-from liftlock.forms import USER_CHANNELS, UserChannel
+from liftlock.model.structured import USER_CHANNELS, UserChannel
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import release_users, simulate_users, user_posteriors
 
@@ -22,8 +22,8 @@ def channel_of(method: str, notion: LIP | ALIP, symbols: int) -> UserChannel:
     return USER_CHANNELS[method].of(range(symbols), [(lower, upper)])
 
 
-def law_of(method: str, notion: LIP | ALIP) -> Any:
-    return channel_of(method, notion, 2).laws[0]
+def distribution_of(method: str, notion: LIP | ALIP) -> Any:
+    return channel_of(method, notion, 2).distributions[0]
 
 
 def priors_of(masses: Table) -> PerUserPriors:

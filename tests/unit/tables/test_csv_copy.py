@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from liftlock.errors import FileError, InputError
 from liftlock.tables.formats import csv as csv_bytes
 from liftlock.tables.formats import open_table
-from liftlock.tables.formats.base import Piece
-from liftlock.tables.stream import Change, rewrite
+from liftlock.tables.formats.base import RowBatch
+from liftlock.tables.stream import TableChange, rewrite_table
 
 from .test_csv import anything, cells, ends
 
@@ -68,12 +68,12 @@ def test_every_other_character_stays(folder: Path, data: st.DataObject) -> None:
     columns = ["A", "b", "c", 'd,"'][:width]
     as_dictionary = data.draw(st.booleans())
 
-    def apply(piece: Piece) -> list[pa.Array]:
+    def apply(piece: RowBatch) -> list[pa.Array]:
         part = values[piece.first_row : piece.first_row + piece.batch.num_rows]
         arrays = [pa.array([row[at] for row in part], pa.string()) for at in sorted(replaced)]
         return [array.dictionary_encode() for array in arrays] if as_dictionary else arrays
 
-    change = Change(
+    change = TableChange(
         needs=tuple(columns[at] for at in sorted(replaced)),
         gives={columns[at]: pa.string() for at in sorted(replaced)},
         apply=apply,
@@ -82,42 +82,44 @@ def test_every_other_character_stays(folder: Path, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_bytes, "CHUNK", data.draw(st.sampled_from([1, 5, 1 << 20])))
         patch.setattr(csv_bytes, "MOST_ROWS", data.draw(st.sampled_from([1, 2, 100])))
-        assert rewrite(open_table(source), output, change, force=True) == len(values)
+        assert rewrite_table(open_table(source), output, change, force=True) == len(values)
     assert output.read_bytes() == "".join([*new, tail]).encode()
     read = list(csv.reader(io.StringIO(output.read_text("utf-8-sig"), newline=""), strict=True))
     assert len([row for row in read if row]) == len(values) + 1
 
 
-def lower(column: str, kind: pa.DataType | None = None) -> Change:
+def lower(column: str, kind: pa.DataType | None = None) -> TableChange:
     """Return a change that writes one column in small letters."""
     import pyarrow.compute as pc
 
-    return Change((column,), {column: pa.string()}, lambda p: [pc.utf8_lower(p.batch.column(0))])
+    return TableChange(
+        (column,), {column: pa.string()}, lambda p: [pc.utf8_lower(p.batch.column(0))]
+    )
 
 
 def test_numbers_truths_and_nulls(tmp_path: Path) -> None:
     path, out = tmp_path / "a.csv", tmp_path / "b.csv"
     path.write_bytes(b'x;y;z\r\n"1";2;3\r\n4;5;6\r\n')
-    change = Change(
+    change = TableChange(
         ("x",),
         {"x": pa.float64(), "z": pa.bool_(), "y": pa.int64()},
         lambda _: [pa.array([0.5, None]), pa.array([None, True]), pa.array([-7, 8])],
     )
-    assert rewrite(open_table(path), out, change) == 2
+    assert rewrite_table(open_table(path), out, change) == 2
     assert out.read_bytes() == b"x;y;z\r\n0.5;-7;\r\n;8;true\r\n"
 
 
 def test_packed_files_and_files_without_a_header(tmp_path: Path) -> None:
     path, out = tmp_path / "a.csv.gz", tmp_path / "b.tsv.gz"
     path.write_bytes(gzip.compress(b"A\tB \nC\t D", mtime=5))
-    rewrite(open_table(path, delimiter="\t", names=["n", "m"]), out, lower("m"))
+    rewrite_table(open_table(path, delimiter="\t", names=["n", "m"]), out, lower("m"))
     assert gzip.decompress(out.read_bytes()) == b"A\tb\nC\td"
 
 
 def test_a_change_that_reads_nothing(tmp_path: Path) -> None:
     path, out = tmp_path / "a.csv", tmp_path / "b.csv"
     path.write_text("a,b\n1,2\n")
-    rewrite(open_table(path), out, Change((), {}, lambda _: [], dropped=("a",)))
+    rewrite_table(open_table(path), out, TableChange((), {}, lambda _: [], dropped=("a",)))
     assert out.read_text() == "b\n2\n"
 
 
@@ -126,17 +128,21 @@ def test_refusals(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     source = open_table(path)
     with pytest.raises(FileError, match=r"no such column at .*: 'c'; it has a, b"):
-        rewrite(source, out, lower("c"))
+        rewrite_table(source, out, lower("c"))
     with pytest.raises(InputError, match="both replaced and dropped: 'a'"):
-        rewrite(source, out, Change((), {"a": pa.string()}, lambda _: [], dropped=("a",)))
+        rewrite_table(
+            source, out, TableChange((), {"a": pa.string()}, lambda _: [], dropped=("a",))
+        )
     with pytest.raises(InputError, match="all columns are dropped"):
-        rewrite(source, out, Change((), {}, lambda _: [], dropped=("a", "b")))
+        rewrite_table(source, out, TableChange((), {}, lambda _: [], dropped=("a", "b")))
     with pytest.raises(InputError, match=r"not separated by tabs at .*tsv; give the output"):
-        rewrite(source, tmp_path / "b.tsv", lower("a"))
+        rewrite_table(source, tmp_path / "b.tsv", lower("a"))
     with pytest.raises(InputError, match="cannot be written to a CSV"):
-        rewrite(source, out, Change((), {"a": pa.binary()}, lambda _: [pa.array([b"1"])]))
+        rewrite_table(
+            source, out, TableChange((), {"a": pa.binary()}, lambda _: [pa.array([b"1"])])
+        )
     for given_back in ([], [pa.array(["1", "2"])], [pa.array([1])]):
-        change = Change((), {"a": pa.string()}, Mock(return_value=given_back))
+        change = TableChange((), {"a": pa.string()}, Mock(return_value=given_back))
         with pytest.raises(InputError, match=r"wrong|number of rows"):
-            rewrite(source, out, change)
+            rewrite_table(source, out, change)
     assert sorted(found.name for found in tmp_path.iterdir()) == ["a.csv"]

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from liftlock import LIP, Alphabet, Prior, lock
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.designs import Draft
 from liftlock.errors import InputError
-from liftlock.tables.encoding import EncodedColumns
+from liftlock.model.columns import ColumnEncoding, TableEncoding
+from liftlock.tables.randomiser import ColumnRandomiser
 
 PAIRS = [("cook", "A"), ("cook", "B"), ("nurse", "A")]
 GROUP = TableEncoding(
@@ -21,12 +21,12 @@ GROUP = TableEncoding(
 )
 
 
-def group_of(outputs: list[Any]) -> EncodedColumns:
+def group_of(outputs: list[Any]) -> ColumnRandomiser:
     """Return a group that releases any of its outputs, each as often."""
     prior = Prior.from_counts(dict.fromkeys(PAIRS, 1))
     rows = [[1 / len(outputs)] * len(outputs)] * len(PAIRS)
     made = lock(Draft.of(PAIRS, outputs, rows), LIP("1"), prior)
-    return EncodedColumns(replace(made, encoding=GROUP))
+    return ColumnRandomiser(replace(made, encoding=GROUP))
 
 
 def columns(rows: list[tuple[str, str]]) -> list[pa.Array]:
@@ -36,15 +36,15 @@ def columns(rows: list[tuple[str, str]]) -> list[pa.Array]:
 
 def test_an_output_with_a_number_is_written_as_its_parts() -> None:
     group = group_of([("cook", "A"), ("nurse", "A", 2)])
-    released = group.released(columns(PAIRS * 20))
+    released = group.release(columns(PAIRS * 20))
     seen = set(zip(*(cells.to_pylist() for cells in released), strict=True))
     # Each of the two is missing among 60 draws with probability 2^-60.
     assert seen == {("cook", "A"), ("nurse", "A")}
     reports = columns([("nurse", "A"), ("cook", "A"), ("nurse", "A")])
-    assert group.counted(reports).counts == (1, 2)
+    assert group.count_reports(reports).counts == (1, 2)
 
 
 def test_outputs_that_are_written_the_same_are_not_counted() -> None:
     group = group_of([("nurse", "A"), ("nurse", "A", 2)])
     with pytest.raises(InputError, match="two outputs have the same text"):
-        group.counted(columns([("nurse", "A")]))
+        group.count_reports(columns([("nurse", "A")]))

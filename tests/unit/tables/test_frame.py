@@ -26,12 +26,12 @@ from liftlock import (
     Prior,
     ProfileGraph,
     ProfilePrivacy,
+    continuous,
     design,
-    line,
     lock,
 )
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, InputError
+from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.tables.releases import aggregate_frame, release_frame
 
 ROWS = 6
@@ -386,8 +386,8 @@ def test_encodings_are_columns_of_bytes() -> None:
 
 
 def test_numbers_on_a_grid() -> None:
-    law = line.normal(40, 10, domain=(0, 100))
-    made = design(law, LIP("1"), method="quantile-blocks", cells=16)
+    distribution = continuous.normal(40, 10, domain=(0, 100))
+    made = design(distribution, LIP("1"), method="quantile-blocks", bins=16)
     ages = [12, 39, 41, 250]
     points = {float(point) for point in made.table.outputs.coordinates or ()}
     for frame in (pd.DataFrame({"x": ages}), pl.DataFrame({"x": ages}), pa.table({"x": ages})):

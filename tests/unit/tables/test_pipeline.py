@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from liftlock.tables.pipeline import read_ahead, written_behind
+from liftlock.tables.pipeline import read_ahead, write_behind
 
 
 def threads() -> list[str]:
@@ -19,7 +19,7 @@ def threads() -> list[str]:
 def send(
     items: Iterator[int], consume: Callable[[int], None], between: Callable[[int], object] = int
 ) -> None:
-    with written_behind(consume) as hand, read_ahead(items) as given:
+    with write_behind(consume) as hand, read_ahead(items) as given:
         for item in given:
             between(item)
             hand(item)
@@ -34,7 +34,7 @@ def test_items_arrive_in_order_and_few_wait() -> None:
             yield number
 
     found: list[int] = []
-    with written_behind(found.append) as hand, read_ahead(numbers()) as items:
+    with write_behind(found.append) as hand, read_ahead(numbers()) as items:
         time.sleep(0.05)
         assert len(made) <= 3
         for item in items:

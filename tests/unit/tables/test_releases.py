@@ -15,17 +15,17 @@ import pytest
 from scipy import stats
 
 from liftlock import Mechanism, design
-from liftlock.contexts.columns import MISSING_LABEL
 from liftlock.errors import FileError
+from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions import LIP
-from liftlock.tables.encoding import EncodedColumns
-from liftlock.tables.formats.base import Piece
-from liftlock.tables.per_user import UserColumn
+from liftlock.tables.formats.base import RowBatch
+from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.protect.context import learn_labels
-from liftlock.tables.protect.count import counts_of
+from liftlock.tables.protect.count import count_columns
 from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.spec import Policy
-from liftlock.tables.releases import ColumnRelease, change_of
+from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.tables.releases import ColumnRelease, make_change
 from tests.unit.tables.protect.memory import Memory, rows_of
 
 ALARM = 1e-6
@@ -34,34 +34,34 @@ ALARM = 1e-6
 def release_of(
     made: Mechanism, column: str, source: Memory, unseen: str | None = None
 ) -> ColumnRelease:
-    return ColumnRelease(EncodedColumns.of(made, column, unseen), source)
+    return ColumnRelease(ColumnRandomiser.of(made, column, unseen), source)
 
 
 def all_released(work: ColumnRelease) -> list[Any]:
-    change = change_of(work.source, [work])
+    change = make_change(work.source, [work])
     found: list[Any] = []
     for piece in work.source.batches(work.columns):
-        (array,) = change.applied(piece)
+        (array,) = change.apply_to(piece)
         found += array.to_pylist()
     return found
 
 
 def made_for(source: Memory, policy: Policy | None = None, secret: str | None = None) -> Mechanism:
-    (counts,), _ = counts_of(source, [(secret, "x")])
+    (counts,), _ = count_columns(source, [(secret, "x")])
     learned = learn_labels("x", counts, policy, secret=secret)
     return design_column(learned, LIP("0.8"), seconds=5).mechanism
 
 
 def follows(counts: Counter[tuple[Any, Any]], made: Mechanism) -> bool:
     """Compare how often each input gave each output with the channel, by chi-square."""
-    for label, law in rows_of(made).items():
+    for label, distribution in rows_of(made).items():
         seen = {output: n for (cell, output), n in counts.items() if cell == label}
         total = sum(seen.values())
-        if not set(seen) <= set(law):
+        if not set(seen) <= set(distribution):
             return False
-        if total and len(law) > 1:
-            expected = [float(chance) * total for chance in law.values()]
-            found = [seen.get(output, 0) for output in law]
+        if total and len(distribution) > 1:
+            expected = [float(chance) * total for chance in distribution.values()]
+            found = [seen.get(output, 0) for output in distribution]
             if stats.chisquare(found, expected).pvalue < ALARM:
                 return False
     return True
@@ -132,9 +132,9 @@ def test_a_mechanism_works_on_a_column_of_another_name() -> None:
 # --- priors of each row's own -------------------------------------------------------------------
 
 
-def local(method: Any = "safe-response", epsilon: str = "1") -> UserColumn:
+def local(method: Any = "safe-response", epsilon: str = "1") -> PerUserRandomiser:
     made = design(["no", "yes"], LIP(epsilon), method=method)
-    return UserColumn(made, "x", {"no": "p no", "yes": "p yes"})
+    return PerUserRandomiser(made, "x", {"no": "p no", "yes": "p yes"})
 
 
 def batch_of(cells: Any, likely: Any) -> pa.RecordBatch:
@@ -147,7 +147,7 @@ def test_each_row_is_randomised_under_its_own_prior() -> None:
     for yes in (0.5, 0.1):
         rows = 40_000
         cells = ["yes"] * (rows // 2) + ["no"] * (rows // 2)
-        reports = column.released(batch_of(cells, [yes] * rows)).to_pylist()
+        reports = column.release(batch_of(cells, [yes] * rows)).to_pylist()
         # The largest t with 1 - t >= 1 / e and 1 - t + t / p <= e for the rarer value's p.
         stays = min(1 - 1 / math.e, (math.e - 1) / (1 / min(yes, 1 - yes) - 1))
         for cell, part in (("yes", reports[: rows // 2]), ("no", reports[rows // 2 :])):
@@ -173,26 +173,26 @@ def test_rows_that_nothing_could_protect_are_refused(
     cells: list[Any], likely: list[float], what: str
 ) -> None:
     with pytest.raises(ValueError, match=f"{what}.* at row 2"):
-        local().released(batch_of(cells, likely))
+        local().release(batch_of(cells, likely))
 
 
 def test_probabilities_must_sum_to_one() -> None:
     batch = pa.record_batch({"x": ["yes"], "p no": [0.6], "p yes": [0.3]})
     with pytest.raises(ValueError, match="the probabilities of the row are not a prior"):
-        local().released(batch)
+        local().release(batch)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int8(), pa.string())])
 def test_types_stay_and_the_arc_reports_numbers(kind: pa.DataType) -> None:
     cells = pa.array(["yes", "no", "no"]).cast(kind)
-    assert local().released(batch_of(cells, [0.5, 0.2, 0.9])).type == kind
-    assert local("arc").released(batch_of(cells, [0.5, 0.2, 0.9])).type == pa.uint32()
+    assert local().release(batch_of(cells, [0.5, 0.2, 0.9])).type == kind
+    assert local("arc").release(batch_of(cells, [0.5, 0.2, 0.9])).type == pa.uint32()
 
 
 def test_a_value_without_a_column_of_its_own_is_refused() -> None:
     made = design(["no", "yes"], LIP("1"), method="safe-response")
     with pytest.raises(ValueError, match="no column holds the probability of a value"):
-        UserColumn(made, "x", {"no": "p no"})
+        PerUserRandomiser(made, "x", {"no": "p no"})
 
 
 def test_pieces_name_rows_of_the_whole_table() -> None:
@@ -200,4 +200,4 @@ def test_pieces_name_rows_of_the_whole_table() -> None:
     work = release_of(made_for(Memory.of(x=["a", "b"] * 20)), "x", source)
     batch = pa.record_batch({"x": ["zzz"]})
     with pytest.raises(FileError, match="row 5"):
-        change_of(work.source, [work]).applied(Piece(batch, 4))
+        make_change(work.source, [work]).apply_to(RowBatch(batch, 4))

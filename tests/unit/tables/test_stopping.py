@@ -17,8 +17,8 @@ import pytest
 
 from liftlock.errors import FileError
 from liftlock.tables.formats import open_table
-from liftlock.tables.formats.base import Piece
-from liftlock.tables.stream import Change, rewrite
+from liftlock.tables.formats.base import RowBatch
+from liftlock.tables.stream import TableChange, rewrite_table
 
 ROWS = 100_000
 OUTPUTS = ["b.parquet", "b.arrow", "b.csv"]
@@ -27,7 +27,7 @@ SLOW = """
     import sys, time
     from pathlib import Path
     import pyarrow as pa
-    from liftlock.tables.stream import Change, rewrite
+    from liftlock.tables.stream import TableChange, rewrite_table
     from liftlock.tables.formats import open_table
 
     def apply(piece):
@@ -36,10 +36,10 @@ SLOW = """
         return [piece.batch.column(0)]
 
     try:
-        rewrite(
+        rewrite_table(
             open_table(Path(sys.argv[1])),
             Path(sys.argv[2]),
-            Change(("a",), {"a": pa.string()}, apply),
+            TableChange(("a",), {"a": pa.string()}, apply),
             force=True,
         )
     except KeyboardInterrupt:
@@ -61,7 +61,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "a.parquet", folder / "a.csv"]
 
 
-def kept(piece: Piece) -> list[pa.Array]:
+def kept(piece: RowBatch) -> list[pa.Array]:
     return [piece.batch.column(0)]
 
 
@@ -87,23 +87,23 @@ def test_a_killed_run_leaves_the_old_file_and_nothing_else(
         assert rest.splitlines()[-1] == "[]"  # no thread is left
     assert [path.name for path in tmp_path.iterdir()] == [output.name]
     assert output.read_text() == "old"
-    change = Change(("a",), {"a": pa.string()}, kept)
-    assert rewrite(open_table(source), output, change, force=True) >= ROWS
+    change = TableChange(("a",), {"a": pa.string()}, kept)
+    assert rewrite_table(open_table(source), output, change, force=True) >= ROWS
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_change_that_fails(sources: list[Path], tmp_path: Path, which: int, name: str) -> None:
-    def failing(piece: Piece) -> list[pa.Array]:
+    def failing(piece: RowBatch) -> list[pa.Array]:
         if piece.first_row > 0:
             raise ZeroDivisionError
         return kept(piece)
 
     with pytest.raises(ZeroDivisionError):
-        rewrite(
+        rewrite_table(
             open_table(sources[which]),
             tmp_path / name,
-            Change(("a",), {"a": pa.string()}, failing),
+            TableChange(("a",), {"a": pa.string()}, failing),
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -114,11 +114,11 @@ def test_a_limit_on_the_size_of_files(
     sources: list[Path], tmp_path: Path, which: int, name: str
 ) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    change = Change(("a",), {"a": pa.string()}, kept)
+    change = TableChange(("a",), {"a": pa.string()}, kept)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limits[1]))
     try:
         with pytest.raises(FileError, match=r"^cannot write at .*'File too large'; make room"):
-            rewrite(open_table(sources[which]), tmp_path / name, change)
+            rewrite_table(open_table(sources[which]), tmp_path / name, change)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(tmp_path.iterdir()) == []
@@ -139,12 +139,12 @@ def small_disk(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_a_full_disk(sources: list[Path], small_disk: Path, name: str) -> None:
-    change = Change(("a",), {"a": pa.string()}, kept)
+    change = TableChange(("a",), {"a": pa.string()}, kept)
     try:
         (small_disk / name).write_text("old")
         for source in sources:
             with pytest.raises(FileError, match=r"^cannot write at .*'No space left on device'"):
-                rewrite(open_table(source), small_disk / name, change, force=True)
+                rewrite_table(open_table(source), small_disk / name, change, force=True)
             assert [path.name for path in small_disk.iterdir()] == [name]
             assert (small_disk / name).read_text() == "old"
     finally:

@@ -23,9 +23,9 @@ from liftlock.errors import FileError, InputError
 from liftlock.tables.formats import open_table
 from liftlock.tables.formats import parquet as parquet_file
 from liftlock.tables.formats import parquet as parquet_sink
-from liftlock.tables.formats.base import Piece
-from liftlock.tables.formats.csv_types import survives
-from liftlock.tables.stream import Change, rewrite
+from liftlock.tables.formats.base import RowBatch
+from liftlock.tables.formats.csv_types import survives_cast
+from liftlock.tables.stream import TableChange, rewrite_table
 
 ROWS = 600
 
@@ -90,17 +90,17 @@ def every_type() -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"who": "us"}))
 
 
-def upper(column: str = "answer", kind: pa.DataType | None = None) -> Change:
+def upper(column: str = "answer", kind: pa.DataType | None = None) -> TableChange:
     """Return a change that writes a column of text in capitals."""
 
-    def apply(piece: Piece) -> list[pa.Array]:
+    def apply(piece: RowBatch) -> list[pa.Array]:
         assert piece.batch.schema.names == [column]
         cells = piece.batch.column(0)
         assert cells.type == pa.string() or cells.type.value_type == pa.string()
         new = pc.utf8_upper(cells.cast(pa.string()))
         return [new if kind is None else new.cast(pa.string()).dictionary_encode()]
 
-    return Change((column,), {column: kind or pa.string()}, apply)
+    return TableChange((column,), {column: kind or pa.string()}, apply)
 
 
 def capitals(table: pa.Table) -> pa.Table:
@@ -131,7 +131,7 @@ def test_parquet_keeps_every_type_and_note(
     source, output = tmp_path / "a.parquet", tmp_path / "b.parquet"
     codecs = dict.fromkeys(table.schema.names, "NONE") | {"answer": "ZSTD", "many": "GZIP"}
     pq.write_table(table, source, row_group_size=250, compression=codecs)
-    assert rewrite(open_table(source), output, upper()) == ROWS
+    assert rewrite_table(open_table(source), output, upper()) == ROWS
     assert same(pq.read_table(output), capitals(pq.read_table(source)))
     before, after = pq.ParquetFile(source).metadata, pq.ParquetFile(output).metadata
     assert before.schema.equals(after.schema)
@@ -150,7 +150,7 @@ def test_large_row_groups_are_divided(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(parquet_sink, "GROUP_BYTES", 2000)
     table = every_type().select(["answer", "category", "many"])
     pq.write_table(table, tmp_path / "a.parquet")
-    rewrite(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
+    rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
     assert same(pq.read_table(tmp_path / "b.parquet"), capitals(table))
     assert pq.ParquetFile(tmp_path / "b.parquet").num_row_groups > 5
 
@@ -175,7 +175,7 @@ def test_ways_of_storing_are_kept(tmp_path: Path) -> None:
         write_page_index=True,
         sorting_columns=[pq.SortingColumn(1)],
     )
-    rewrite(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
+    rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
     before, after = (
         pq.ParquetFile(tmp_path / name).metadata for name in ("a.parquet", "b.parquet")
     )
@@ -195,13 +195,13 @@ def test_statistics_and_dictionaries_hold_new_values_only(tmp_path: Path) -> Non
     frame.to_parquet(tmp_path / "a.parquet", compression=None)
     kind = open_table(tmp_path / "a.parquet").type_of("answer")
 
-    def apply(piece: Piece) -> list[pa.Array]:
+    def apply(piece: RowBatch) -> list[pa.Array]:
         codes = pa.array(np.zeros(piece.batch.num_rows), kind.index_type)
         return [pa.DictionaryArray.from_arrays(codes, pa.array(["public"], kind.value_type))]
 
     for name in ("b.parquet", "b.arrow", "b.csv"):
-        change = Change(("answer",), {"answer": kind}, apply)
-        rewrite(open_table(tmp_path / "a.parquet"), tmp_path / name, change)
+        change = TableChange(("answer",), {"answer": kind}, apply)
+        rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / name, change)
         assert b"secret" not in (tmp_path / name).read_bytes()
         assert b"num_categories" not in (tmp_path / name).read_bytes()
     assert pd.read_parquet(tmp_path / "b.parquet")["answer"].tolist() == ["public"] * ROWS
@@ -218,15 +218,15 @@ def test_pandas_reads_its_notes_again(tmp_path: Path) -> None:
     )
     frame.to_parquet(tmp_path / "a.parquet")
     source = open_table(tmp_path / "a.parquet")
-    to_text = Change(
+    to_text = TableChange(
         ("n",), {"n": pa.string()}, lambda p: [pa.array(["x"] * p.batch.num_rows)], ("c",)
     )
-    rewrite(source, tmp_path / "b.parquet", to_text)
+    rewrite_table(source, tmp_path / "b.parquet", to_text)
     expected = frame.drop(columns="c").assign(n=["x", "x", "x"])
     pd.testing.assert_frame_equal(
         pd.read_parquet(tmp_path / "b.parquet"), expected, check_dtype=False
     )
-    rewrite(source, tmp_path / "c.parquet", Change((), {}, lambda _: [], ("row",)))
+    rewrite_table(source, tmp_path / "c.parquet", TableChange((), {}, lambda _: [], ("row",)))
     found = pd.read_parquet(tmp_path / "c.parquet")
     assert found.columns.tolist() == ["n", "answer", "c"]
     assert found["n"].dtype == "Int64"
@@ -237,12 +237,12 @@ def test_polars_files(tmp_path: Path) -> None:
     frame = frame.with_columns(pl.col("answer").cast(pl.Categorical).alias("k"))
     frame.write_parquet(tmp_path / "a.parquet")
     source = open_table(tmp_path / "a.parquet")
-    change = Change(
+    change = TableChange(
         ("answer",),
         {"answer": source.type_of("answer")},
         lambda p: [p.batch.column(0)],
     )
-    rewrite(source, tmp_path / "b.parquet", change)
+    rewrite_table(source, tmp_path / "b.parquet", change)
     assert pl.read_parquet(tmp_path / "b.parquet").equals(frame)
 
 
@@ -250,10 +250,10 @@ def test_notes_about_replaced_values_go(tmp_path: Path) -> None:
     jobs = pl.Series("job", ["cook", "nurse"] * 20, dtype=pl.Enum(["cook", "nurse", "only once"]))
     source = tmp_path / "enum.parquet"
     jobs.to_frame().with_row_index("id").write_parquet(source)
-    change = Change(("job",), {"job": pa.string()}, lambda _: [pa.array(["x"] * 40)])
+    change = TableChange(("job",), {"job": pa.string()}, lambda _: [pa.array(["x"] * 40)])
     readers = {"safe.parquet": pl.read_parquet, "safe.arrow": pl.read_ipc}
     for name, read in readers.items():
-        rewrite(open_table(source), tmp_path / name, change)
+        rewrite_table(open_table(source), tmp_path / name, change)
         frame = read(tmp_path / name)
         assert frame.schema["job"] == pl.String
         assert frame["job"].to_list() == ["x"] * 40
@@ -274,7 +274,7 @@ def test_arrow_files_and_streams(tmp_path: Path) -> None:
     source = open_table(tmp_path / "a.arrow")
     assert source.rows is None
     for name in ("b.arrow", "b.feather"):
-        rewrite(source, tmp_path / name, upper())
+        rewrite_table(source, tmp_path / name, upper())
         found = open_table(tmp_path / name)
         assert found.rows == ROWS
         assert same(pa.ipc.open_file(tmp_path / name).read_all(), capitals(table))
@@ -282,7 +282,7 @@ def test_arrow_files_and_streams(tmp_path: Path) -> None:
         assert pl.read_ipc(tmp_path / name, columns=["category"]).to_series().to_list() == (
             table["category"].to_pylist()
         )
-    rewrite(found, tmp_path / "c.parquet", upper())
+    rewrite_table(found, tmp_path / "c.parquet", upper())
     read = pq.read_table(tmp_path / "c.parquet")
     assert str(read.to_pydict()) == str(capitals(table).to_pydict())
     pieces = list(found.batches(["sure", "answer"]))
@@ -295,11 +295,11 @@ def test_empty_tables(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("answer,b\n")
     for name in ("b.parquet", "b.arrow"):
-        assert rewrite(open_table(tmp_path / "a.parquet"), tmp_path / name, upper()) == 0
+        assert rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / name, upper()) == 0
         assert open_table(tmp_path / name).rows == 0
     before = capitals(pq.read_table(tmp_path / "a.parquet"))
     assert same(pq.read_table(tmp_path / "b.parquet"), before)
-    rewrite(open_table(tmp_path / "a.csv"), tmp_path / "c.parquet", upper())
+    rewrite_table(open_table(tmp_path / "a.csv"), tmp_path / "c.parquet", upper())
     assert pq.read_table(tmp_path / "c.parquet").schema.names == ["answer", "b"]
 
 
@@ -323,7 +323,7 @@ def test_from_csv_to_columns(tmp_path: Path) -> None:
     }
     lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
     (tmp_path / "a.csv").write_text("\n".join(lines))
-    rewrite(open_table(tmp_path / "a.csv"), tmp_path / "b.parquet", upper())
+    rewrite_table(open_table(tmp_path / "a.csv"), tmp_path / "b.parquet", upper())
     table = pq.read_table(tmp_path / "b.parquet")
     kinds = {name: str(table.schema.field(name).type) for name in columns}
     numbers = {"int": "int64", "double": "double", "quoted": "int64"}
@@ -343,18 +343,18 @@ def test_numbers_survive_as_python_writes_them() -> None:
     floats = (random.standard_normal(300) * 10.0 ** random.integers(-6, 18, 300)).tolist()
     for number in [*floats, 1e16, 9999999999999998.0, 1e-4, 0.00009999, 0.0, -0.0, 123.0]:
         text = repr(number)
-        assert survives(pa.array([text]), pa.float64()) == ("e" not in text), text
+        assert survives_cast(pa.array([text]), pa.float64()) == ("e" not in text), text
         if len(text) > 4:
-            assert not survives(pa.array([text[:-1] + "0" + text[-1] * 17]), pa.float64())
+            assert not survives_cast(pa.array([text[:-1] + "0" + text[-1] * 17]), pa.float64())
 
 
 def test_a_name_given_twice_cannot_become_a_column(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("answer,b,b\n1,2,3\n")
     with pytest.raises(FileError, match="column name given twice"):
-        rewrite(open_table(tmp_path / "a.csv"), tmp_path / "b.parquet", upper())
+        rewrite_table(open_table(tmp_path / "a.csv"), tmp_path / "b.parquet", upper())
     table = pa.table([pa.array(["x"]), pa.array([1]), pa.array([2])], names=["answer", "b", "b"])
     pq.write_table(table, tmp_path / "a.parquet")
-    rewrite(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
+    rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", upper())
     assert pq.ParquetFile(tmp_path / "b.parquet").read().columns[2].to_pylist() == [2]
 
 
@@ -363,7 +363,7 @@ def test_from_columns_to_csv(tmp_path: Path) -> None:
     pq.write_table(table.slice(0, 2), tmp_path / "a.parquet")
     notes: list[str] = []
     source = open_table(tmp_path / "a.parquet")
-    rewrite(source, tmp_path / "b.csv", upper(), note=notes.append)
+    rewrite_table(source, tmp_path / "b.csv", upper(), note=notes.append)
     assert (tmp_path / "b.csv").read_text() == (
         '"answer","zoned","decimal","category","double","bool"\n'
         '"YES",2024-02-29 13:30:15.123456+0100,1.20,"x",0.1,true\n'
@@ -371,13 +371,13 @@ def test_from_columns_to_csv(tmp_path: Path) -> None:
     )
     assert "a CSV does not store types" in notes[0]
     pq.write_table(table.select(["answer"]), tmp_path / "one.parquet")
-    rewrite(open_table(tmp_path / "one.parquet"), tmp_path / "c.csv", upper())
+    rewrite_table(open_table(tmp_path / "one.parquet"), tmp_path / "c.csv", upper())
     pieces = open_table(tmp_path / "c.csv").batches(["answer"])
     read = [cell for piece in pieces for cell in piece.batch.column(0).to_pylist()]
     assert read == capitals(table)["answer"].to_pylist()
     pq.write_table(every_type(), tmp_path / "all.parquet")
     with pytest.raises(InputError, match=r"column 'bytes' of binary cannot be written to a CSV"):
-        rewrite(open_table(tmp_path / "all.parquet"), tmp_path / "d.csv", upper())
+        rewrite_table(open_table(tmp_path / "all.parquet"), tmp_path / "d.csv", upper())
     assert not (tmp_path / "d.csv").exists()
 
 
@@ -387,21 +387,21 @@ def test_outputs_that_are_refused(tmp_path: Path) -> None:
     source = open_table(path)
     (tmp_path / "there.csv").write_text("old")
     with pytest.raises(FileError, match=r"the file exists already at .*there.csv; .*--force"):
-        rewrite(source, tmp_path / "there.csv", upper())
+        rewrite_table(source, tmp_path / "there.csv", upper())
     for name in ("soft.csv", "hard.csv"):
         link = tmp_path / name
         link.symlink_to(path) if name == "soft.csv" else link.hardlink_to(path)
         with pytest.raises(FileError, match="the output is the input"):
-            rewrite(source, link, upper(), force=True)
+            rewrite_table(source, link, upper(), force=True)
     with pytest.raises(FileError, match="the output is the input"):
-        rewrite(source, path, upper(), force=True)
+        rewrite_table(source, path, upper(), force=True)
     for name in ("b", "b.xlsx", "b.parquet.gz", "b.json"):
         with pytest.raises(
             FileError, match=r"unknown output format at .*; give it a name that ends in"
         ):
-            rewrite(source, tmp_path / name, upper())
+            rewrite_table(source, tmp_path / name, upper())
     (tmp_path / "there.csv").chmod(0o640)
-    rewrite(source, tmp_path / "there.csv", upper(), force=True)
+    rewrite_table(source, tmp_path / "there.csv", upper(), force=True)
     assert (tmp_path / "there.csv").read_text() == "answer\nX\n"
     assert (tmp_path / "there.csv").stat().st_mode & 0o777 == 0o640
 
@@ -414,7 +414,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         open_table(tmp_path / "cut.parquet")
     (tmp_path / "bad.parquet").write_bytes(raw[:200] + b"\xaa" * 2000 + raw[2200:])
     with pytest.raises(FileError, match="incomplete Parquet file"):
-        rewrite(open_table(tmp_path / "bad.parquet"), tmp_path / "b.parquet", upper())
+        rewrite_table(open_table(tmp_path / "bad.parquet"), tmp_path / "b.parquet", upper())
     (tmp_path / "cut.arrow").write_bytes(b"ARROW1\0\0and more")
     with pytest.raises(FileError, match="incomplete Arrow file"):
         open_table(tmp_path / "cut.arrow")
@@ -427,17 +427,17 @@ def test_spark_notes_of_other_types_go(tmp_path: Path) -> None:
     table = pa.table({"answer": ["x"], "n": [1]}).replace_schema_metadata({key: b"{}"})
     pq.write_table(table, tmp_path / "a.parquet")
     source = open_table(tmp_path / "a.parquet")
-    rewrite(source, tmp_path / "same.parquet", upper())
+    rewrite_table(source, tmp_path / "same.parquet", upper())
     assert key in pq.read_schema(tmp_path / "same.parquet").metadata
-    change = Change((), {"n": pa.string()}, lambda p: [pa.array(["x"] * p.batch.num_rows)])
-    rewrite(source, tmp_path / "other.parquet", change)
+    change = TableChange((), {"n": pa.string()}, lambda p: [pa.array(["x"] * p.batch.num_rows)])
+    rewrite_table(source, tmp_path / "other.parquet", change)
     assert key not in (pq.read_schema(tmp_path / "other.parquet").metadata or {})
 
 
 def test_the_notes_of_pandas_stay_json(tmp_path: Path) -> None:
     pd.DataFrame({"answer": ["x"], "n": [1]}).to_parquet(tmp_path / "a.parquet")
-    change = Change((), {"n": pa.int64()}, lambda p: [pa.array([2])])
-    rewrite(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", change)
+    change = TableChange((), {"n": pa.int64()}, lambda p: [pa.array([2])])
+    rewrite_table(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", change)
     before, after = (pq.read_schema(tmp_path / name) for name in ("a.parquet", "b.parquet"))
     assert json.loads(before.metadata[b"pandas"]) == json.loads(after.metadata[b"pandas"])
 
@@ -454,7 +454,7 @@ def test_the_watch_is_told_of_all_that_is_read(tmp_path: Path) -> None:
     ):
         told: list[Step] = []
         source = open_table(tmp_path / name)
-        rewrite(source, tmp_path / output, upper(), watch=told.append)
+        rewrite_table(source, tmp_path / output, upper(), watch=told.append)
         seen = [step.done for step in told if step.done is not None]
         assert seen[-1] == total
         assert {step.total for step in told} == {total}
@@ -467,8 +467,8 @@ def test_a_released_cell_may_be_missing_where_none_was(tmp_path: Path, ending: s
     table = pa.table([pa.array(["cook", "nurse"]), pa.array([31, 47])], schema=pa.schema(fields))
     pq.write_table(table, tmp_path / "in.parquet")
     output = tmp_path / f"out.{ending}"
-    change = Change(("job",), {"job": pa.string()}, lambda _: [pa.array([None, "cook"])])
-    rewrite(open_table(tmp_path / "in.parquet"), output, change)
+    change = TableChange(("job",), {"job": pa.string()}, lambda _: [pa.array([None, "cook"])])
+    rewrite_table(open_table(tmp_path / "in.parquet"), output, change)
     read = pq.read_table(output) if ending == "parquet" else pa.ipc.open_file(output).read_all()
     assert read.column("job").to_pylist() == [None, "cook"]
     assert [field.nullable for field in read.schema] == [True, False]

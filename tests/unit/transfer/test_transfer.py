@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock import Ball, Channel, Family, Intervals, Joint, Prior
-from liftlock.confidence import RadiusForm, variation_radius
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
-from liftlock.forms import UnaryChannel
+from liftlock.model.confidence import RadiusForm, variation_radius
+from liftlock.model.structured import UnaryChannel
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.transfer import Transfer, transfer, transfer_from_samples, transfer_within
 from liftlock.transfer.exact import within_ratio
@@ -149,7 +149,7 @@ def test_encodings_are_carried_too() -> None:
     encoding = UnaryChannel.of(("none", "cold", "flu"), own=8, other=4, bits=4)
     found = transfer(encoding, MILD, designed=USUAL)
     assert found.exact is not None
-    assert found.exact.ratio == LIP.measure(encoding.expanded(), MILD).ratio
+    assert found.exact.ratio == LIP.measure(encoding.to_dense(), MILD).ratio
     assert holds_for(found, found.exact.ratio)
     near = transfer_within(encoding, total_variation="0.02", designed=USUAL)
     assert near.level.upper is not None

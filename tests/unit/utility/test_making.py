@@ -7,7 +7,7 @@ import pytest
 
 from liftlock import Alphabet
 from liftlock.errors import InputError
-from liftlock.utility import Distortion, Histogram, Mean, Own, make_utility, restricted
+from liftlock.utility import CustomUtility, Distortion, Histogram, Mean, make_utility, restrict
 
 
 def test_names_are_forgiving_and_objects_pass_through() -> None:
@@ -44,7 +44,7 @@ def test_losses_that_cannot_be() -> None:
     with pytest.raises(InputError, match="not a finite number"):
         Distortion.of([[0, np.inf]], "ab")
     with pytest.raises(InputError, match="unknown loss: 'cubic'"):
-        Distortion.named("cubic", Alphabet.of([1, 2]))
+        Distortion.from_name("cubic", Alphabet.of([1, 2]))
     with pytest.raises(InputError, match="posteriors of 3 symbols, losses for 2"):
         Distortion.of(np.zeros((2, 2)), "ab").costs(np.full((1, 3), 1 / 3))
     with pytest.raises(InputError, match="posteriors of 3 symbols, numbers for 2"):
@@ -53,10 +53,10 @@ def test_losses_that_cannot_be() -> None:
 
 def test_an_own_cost_must_be_concave_and_finite() -> None:
     with pytest.raises(InputError, match="not concave"):
-        Own(lambda v: float((v**2).sum()), symbols=3)
+        CustomUtility(lambda v: float((v**2).sum()), symbols=3)
     with pytest.raises(InputError, match="not a finite number"):
-        Own(lambda v: float("nan"), symbols=3)
-    gini = Own(lambda v: float(1 - (v**2).sum()), symbols=3, name="gini", title="Gini")
+        CustomUtility(lambda v: float("nan"), symbols=3)
+    gini = CustomUtility(lambda v: float(1 - (v**2).sum()), symbols=3, name="gini", title="Gini")
     rows = np.random.default_rng(1).dirichlet(np.ones(3), 9)
     np.testing.assert_allclose(gini.costs(rows), Histogram().costs(rows), atol=1e-15)
     np.testing.assert_allclose(gini.slopes(rows), Histogram().slopes(rows), atol=1e-5)
@@ -70,11 +70,11 @@ def test_restricting_to_some_symbols() -> None:
         Histogram(),
         Mean((1.0, 7.0, 3.0)),
         Distortion.of(loss, "yz"),
-        Own(lambda v: float(1 - (v**2).sum()), symbols=3),
+        CustomUtility(lambda v: float(1 - (v**2).sum()), symbols=3),
     ):
-        narrow = restricted(goal, [0, 2], 3)
+        narrow = restrict(goal, [0, 2], 3)
         np.testing.assert_allclose(narrow.costs(rows), goal.costs(wide), atol=1e-15)
-        assert restricted(goal, [0, 1, 2], 3) is goal
+        assert restrict(goal, [0, 1, 2], 3) is goal
 
 
 def test_numbers_whose_squares_floats_cannot_hold() -> None:

@@ -34,7 +34,7 @@ def exactly() -> tuple[dict[str, Fraction], dict[tuple[str, str], Fraction]]:
     wrong = {"a": Fraction(0), "b": Fraction(0)}
     released: dict[tuple[str, str], Fraction] = {}
     for (name, value), row in ROWS.items():
-        mass = GRAPH.law(name)[value]
+        mass = GRAPH.distribution(name)[value]
         for output, chance in row.items():
             part = mass * Fraction(chance)
             released[name, output] = released.get((name, output), Fraction(0)) + part
@@ -51,7 +51,8 @@ def test_a_matrix_for_each_profile() -> None:
         np.array([[float(released[name, value]) for value in "xyz"] for name in "ab"])
     )
     costs = [
-        max(abs(GRAPH.law(name)[value] - released[name, value]) for name in "ab") for value in "xyz"
+        max(abs(GRAPH.distribution(name)[value] - released[name, value]) for name in "ab")
+        for value in "xyz"
     ]
     assert found.marginal.tolist() == pytest.approx([float(cost) for cost in costs])
     # z never occurs under b, so that its row corrupts nothing.
@@ -78,8 +79,8 @@ def test_one_matrix_for_all() -> None:
     found = profile_errors(channel, GRAPH)
     assert found.largest == 0.0
     assert found.mean_wrong == pytest.approx(0.0, abs=1e-15)
-    law = np.array([[1 / 6, 1 / 3, 1 / 2], [3 / 4, 1 / 4, 0]]).mean(axis=0)
-    assert found.information == pytest.approx(-float((law * np.log(law)).sum()))
+    distribution = np.array([[1 / 6, 1 / 3, 1 / 2], [3 / 4, 1 / 4, 0]]).mean(axis=0)
+    assert found.information == pytest.approx(-float((distribution * np.log(distribution)).sum()))
 
 
 def test_outputs_that_are_not_values() -> None:

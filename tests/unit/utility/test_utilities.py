@@ -1,4 +1,4 @@
-"""Every utility against its definition, in fractions and fifty digits, from the joint law alone."""
+"""Every utility against its definition, in fractions and fifty digits, from the joint alone."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from liftlock.utility import (
     make_utility,
     mean_cost,
     value,
-    value_of_nothing,
-    value_of_truth,
+    value_of_no_noise,
+    value_of_no_release,
 )
 
 Joint = list[list[Fraction]]
@@ -163,9 +163,9 @@ def test_ends_of_the_scale(name: str) -> None:
     goal = make_utility(name, INPUTS)
     masses = np.array([0.1, 0.2, 0.3, 0.4])
     constant, identity = np.ones((4, 1)), np.eye(4)
-    assert value_of_nothing(goal, masses) == pytest.approx(value(goal, constant, masses))
-    assert value_of_truth(goal, masses) == pytest.approx(value(goal, identity, masses))
-    better = value_of_truth(goal, masses) - value_of_nothing(goal, masses)
+    assert value_of_no_release(goal, masses) == pytest.approx(value(goal, constant, masses))
+    assert value_of_no_noise(goal, masses) == pytest.approx(value(goal, identity, masses))
+    better = value_of_no_noise(goal, masses) - value_of_no_release(goal, masses)
     assert (better if goal.larger_is_better else -better) > 0
 
 

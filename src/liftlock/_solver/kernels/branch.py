@@ -36,18 +36,19 @@ from liftlock._solver.kernels.simplex import (
     VISIBLE,
     Programme,
     Vertex,
-    doubt,
     optimise,
     pair_of,
     purify,
+    reduced_cost_error,
     refresh,
     safe_bound,
-    stand,
+    start_at_point,
     tuple_of,
 )
-from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._solver.limits import LIMITS
 from liftlock.exact.compiled import compiled
 from liftlock.exact.integers import Floats
+from liftlock.exact.tolerances import TOLERANCES
 
 _STEPS = LIMITS.steps
 _LEAK = TOLERANCES.share
@@ -216,7 +217,7 @@ def start(programme, star, star_low, star_high, point, lower, upper, vertex):  #
     count = len(point)
     values = vertex.values
     cost = np.zeros(len(values))
-    if not stand(programme, point, vertex):
+    if not start_at_point(programme, point, vertex):
         return False
     if star >= 0:
         lower[star] = min(star_low, values[star])
@@ -246,7 +247,7 @@ def relax(programme, cost, goal, lower, upper, vertex, slopes, reduced):  # type
         bound = safe_bound(programme, lower, upper, slopes, multipliers, reduced, constant)
         if bound >= goal:
             return bound
-        off = doubt(programme, slopes, multipliers)
+        off = reduced_cost_error(programme, slopes, multipliers)
         tighten(lower, upper, vertex.place, reduced, off, goal - bound)
     chords(cost, lower, upper, slopes)
     return bound
@@ -308,7 +309,7 @@ def shrink(  # type: ignore[no-untyped-def]
 
 
 @compiled(pair_of(INTEGER, REAL)(COST, VECTOR, VECTOR, VECTOR, VECTOR, INTEGER))
-def place_to_cut(cost, low, high, here, slopes, star):  # type: ignore[no-untyped-def]
+def choose_cut(cost, low, high, here, slopes, star):  # type: ignore[no-untyped-def]
     """Return the coordinate at which a box is cut, and where; -1 if its relaxation is exact.
 
     The star while its box is wide, else where the chord errs most.
@@ -351,7 +352,7 @@ def enter_half(  # type: ignore[no-untyped-def]
     if side * vertex.values[cut] > side * at + VISIBLE:
         least = safe_bound(programme, low, high, drive, multipliers, reduced, 0.0)
         least += leak(rest, np.zeros(len(rest.most)), multipliers, space)
-        least -= doubt(programme, drive, multipliers)
+        least -= reduced_cost_error(programme, drive, multipliers)
         if least > side * at:
             return False
     # Now at the cut, which is the other end of this half.
@@ -409,7 +410,7 @@ def bound_child(  # type: ignore[no-untyped-def]
     optimise(programme, low, high, vertex, slopes, multipliers, reduced, _STEPS)
     bound = safe_bound(programme, low, high, slopes, multipliers, reduced, constant)
     taken = leak(rest, rest.cost, multipliers, space)
-    bound -= doubt(programme, rest.cost, multipliers)
+    bound -= reduced_cost_error(programme, rest.cost, multipliers)
     return bound + taken, taken
 
 
@@ -461,7 +462,7 @@ def explore(  # type: ignore[no-untyped-def]
         )  # fmt: skip
         # Anew, so that rounding errors do not grow with the depth.
         refresh(programme, vertex)
-        cut, at = place_to_cut(
+        cut, at = choose_cut(
             cost, boxes.low[node, :size], boxes.high[node, :size], vertex.values,
             boxes.slopes[node, :size], star,
         )  # fmt: skip
@@ -492,7 +493,7 @@ def explore(  # type: ignore[no-untyped-def]
                     found[counts[0], names[k]] = here[k]
                 counts[0] += 1
                 enough = min(enough, 2 * opened + 500)
-            off = doubt(programme, slopes, multipliers)
+            off = reduced_cost_error(programme, slopes, multipliers)
             tighten(low, high, boxes.places[child, :size], reduced, off, goal - bound)
             chords(cost, low, high, slopes)
             boxes.bounds[child] = bound

@@ -39,7 +39,7 @@ from liftlock._solver.kernels.simplex import (
     move,
     purify,
     refresh,
-    stand,
+    start_at_point,
 )
 from liftlock.exact.compiled import compiled, log
 
@@ -255,7 +255,7 @@ def descend(programme, cost, reach, points, chosen, most, vertices, costs):  # t
     values = vertex.values
     written = 0
     for k in range(len(chosen)):
-        if not stand(programme, points[chosen[k]], vertex):
+        if not start_at_point(programme, points[chosen[k]], vertex):
             continue
         star = vertex.basis[0] if rows > 1 else -1
         for j in range(size):

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from liftlock._solver.limits import TOLERANCES
 from liftlock.exact.compiled import compiled
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import UNIT
+from liftlock.exact.tolerances import TOLERANCES
 
 AT_LOWER, AT_UPPER, BASIC, BETWEEN = 0, 1, 2, 3
 """Where a variable is: at a bound, in the basis, or (before `purify`) between its bounds."""
@@ -128,7 +128,7 @@ def invert(programme, vertex):  # type: ignore[no-untyped-def]
 
 
 @compiled(NOTHING(PROGRAMME, VERTEX))
-def settle(programme, vertex):  # type: ignore[no-untyped-def]
+def compute_basics(programme, vertex):  # type: ignore[no-untyped-def]
     """Compute the basic variables from all others."""
     basis, place, inverse, values = vertex
     matrix = programme.matrix
@@ -149,7 +149,7 @@ def settle(programme, vertex):  # type: ignore[no-untyped-def]
 def refresh(programme, vertex):  # type: ignore[no-untyped-def]
     """Compute inverse and basic variables anew, so that rounding errors do not add up."""
     if invert(programme, vertex):
-        settle(programme, vertex)
+        compute_basics(programme, vertex)
 
 
 @compiled(REAL(PROGRAMME, VECTOR, VECTOR, VERTEX, INTEGER, REAL, VECTOR))
@@ -308,7 +308,7 @@ def complete(programme, count, values):  # type: ignore[no-untyped-def]
 
 
 @compiled(TRUTH(PROGRAMME, VECTOR, VERTEX))
-def stand(programme, point, vertex):  # type: ignore[no-untyped-def]
+def start_at_point(programme, point, vertex):  # type: ignore[no-untyped-def]
     """Stand at a point of the polytope: one coordinate and all slacks are basic; False if not.
 
     The coordinate is the one farthest from its bounds. Others may lie between theirs, until they
@@ -343,7 +343,7 @@ def stand(programme, point, vertex):  # type: ignore[no-untyped-def]
     complete(programme, count, values)
     if not invert(programme, vertex):
         return False
-    settle(programme, vertex)
+    compute_basics(programme, vertex)
     return True
 
 
@@ -381,7 +381,7 @@ def purify(programme, lower, upper, vertex, cost):  # type: ignore[no-untyped-de
 
 
 @compiled(REAL(PROGRAMME, VECTOR, VECTOR))
-def doubt(programme, cost, multipliers):  # type: ignore[no-untyped-def]
+def reduced_cost_error(programme, cost, multipliers):  # type: ignore[no-untyped-def]
     """Return how far a reduced cost may be off, its coefficients rounded too."""
     largest = 0.0
     for j in range(len(cost)):
@@ -415,7 +415,7 @@ def safe_bound(programme, lower, upper, cost, multipliers, reduced, constant):  
             total += term
             size += abs(term)
             terms += 1
-    return total - ROUNDING * (terms + 4) * size - doubt(programme, cost, multipliers)
+    return total - ROUNDING * (terms + 4) * size - reduced_cost_error(programme, cost, multipliers)
 
 
 def maximise(programme: Programme, vertex: Vertex, x: int) -> tuple[int, float]:

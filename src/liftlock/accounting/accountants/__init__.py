@@ -1,23 +1,23 @@
 """Every accountant: each bounds the joint leakage of several releases, or says why it cannot."""
 
+from liftlock._runtime.registry import Registry
 from liftlock.accounting.accountants.base import Accountant, PrivacyLoss
-from liftlock.accounting.accountants.exact import Exact
-from liftlock.accounting.accountants.pairwise import Pairs, Pairwise
-from liftlock.accounting.accountants.sums import DeltaSum, LdpSum
-from liftlock.accounting.accountants.tight import Published, Tight
-from liftlock.registry import Registry
+from liftlock.accounting.accountants.exact import ExactAccountant
+from liftlock.accounting.accountants.pairwise import PairsAccountant, PairwiseAccountant
+from liftlock.accounting.accountants.sums import DeltaSumAccountant, LdpSumAccountant
+from liftlock.accounting.accountants.tight import PublishedAccountant, TightAccountant
 
 __all__ = [
     "ACCOUNTANTS",
     "Accountant",
-    "DeltaSum",
-    "Exact",
-    "LdpSum",
-    "Pairs",
-    "Pairwise",
+    "DeltaSumAccountant",
+    "ExactAccountant",
+    "LdpSumAccountant",
+    "PairsAccountant",
+    "PairwiseAccountant",
     "PrivacyLoss",
-    "Published",
-    "Tight",
+    "PublishedAccountant",
+    "TightAccountant",
 ]
 
 
@@ -32,13 +32,13 @@ ACCOUNTANTS: Registry[Accountant] = Registry(
     "accountant",
     "liftlock.accountants",
     (
-        Exact(),
-        Pairs(),
-        Tight(),
-        Pairwise(),
-        LdpSum(),
-        DeltaSum(),
-        Published(),
+        ExactAccountant(),
+        PairsAccountant(),
+        TightAccountant(),
+        PairwiseAccountant(),
+        LdpSumAccountant(),
+        DeltaSumAccountant(),
+        PublishedAccountant(),
     ),
     names=lambda accountant: [accountant.name],
     fault=_fault,

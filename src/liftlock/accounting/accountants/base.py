@@ -14,11 +14,11 @@ from functools import reduce
 from typing import Any, ClassVar
 
 from liftlock.accounting.release import Release
-from liftlock.alphabet import Label
-from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model import Context, Joint, Prior, PriorSet, ProfileGraph
+from liftlock.model.alphabet import Label
 from liftlock.notions.measurement import Measurement, Witness
 
 DIFFERENT = "the releases were certified in different contexts"
@@ -116,15 +116,15 @@ LiftContext = Prior | Joint | PriorSet
 """The contexts in which beliefs have lifts."""
 
 
-def of_edges(releases: Sequence[Release], context: Context | None) -> bool:
+def concerns_edges(releases: Sequence[Release], context: Context | None) -> bool:
     """Tell whether the loss is one of edges: in a graph of profiles, which may not be kept."""
-    unkept = context is None and all(release.of_unkept_graph for release in releases)
+    unkept = context is None and all(release.has_unkept_graph for release in releases)
     return unkept or isinstance(context, ProfileGraph)
 
 
 def require_lifts(releases: Sequence[Release], context: Context | None) -> LiftContext:
     """Return a context of lifts; refuse none, and other kinds of context."""
-    if context is None and of_edges(releases, context):
+    if context is None and concerns_edges(releases, context):
         raise NotDefined(
             "an account of several releases",
             "a graph of profiles that was not kept",
@@ -141,7 +141,7 @@ def require_lifts(releases: Sequence[Release], context: Context | None) -> LiftC
     )
 
 
-def without_channel(releases: Sequence[Release]) -> str:
+def first_without_channel(releases: Sequence[Release]) -> str:
     """Name the first release of which only the levels are known; empty if there is none."""
     for place, release in enumerate(releases):
         if release.channel is None:
@@ -150,10 +150,10 @@ def without_channel(releases: Sequence[Release]) -> str:
     return ""
 
 
-def joined(outputs: Sequence[Label]) -> Label:
+def joint_label(outputs: Sequence[Label]) -> Label:
     """Return the outputs of several releases as one label.
 
-    >>> joined(["yes"]), joined(["yes", "no"])
+    >>> joint_label(["yes"]), joint_label(["yes", "no"])
     ('yes', ('yes', 'no'))
     """
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -162,12 +162,12 @@ def joined(outputs: Sequence[Label]) -> Label:
 # --- arithmetic of levels -------------------------------------------------------------------------
 
 
-def total_of(values: Iterable[Enclosure]) -> Enclosure:
+def sum_levels(values: Iterable[Enclosure]) -> Enclosure:
     """Add up levels in nats."""
     return sum(values, start=Enclosure.of(0))
 
 
-def largest_of(values: Iterable[Enclosure]) -> Enclosure:
+def largest_level(values: Iterable[Enclosure]) -> Enclosure:
     """Enclose the largest of levels in nats."""
     return reduce(Enclosure.maximum, values)
 
@@ -189,14 +189,14 @@ def sides(
     (Fraction(3, 1), 0.693147)
     """
     told = nats or {}
-    down = less_of(Measurement.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
-    up = less_of(Measurement.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
+    down = tighten(Measurement.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
+    up = tighten(Measurement.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
     larger = down if lower is None or (upper is not None and lower >= upper) else up
     both = Measurement("lip", down.value.maximum(up.value), "nats", larger.ratio, larger.witness)
     return {"lip": both, "eps_lower": down, "eps_upper": up}
 
 
-def less_of(measurement: Measurement, told: Enclosure | None) -> Measurement:
+def tighten(measurement: Measurement, told: Enclosure | None) -> Measurement:
     """Take what budgets add up to, if the ratio is above it by the hair that e^budget needs."""
     ours = measurement.value.upper
     if told is None or told.upper is None or (ours is not None and ours < told.upper):

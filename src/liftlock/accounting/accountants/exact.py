@@ -25,22 +25,22 @@ import numpy.typing as npt
 from liftlock.accounting.accountants.base import (
     Accountant,
     PrivacyLoss,
-    joined,
+    first_without_channel,
+    joint_label,
     require_lifts,
     sides,
-    without_channel,
 )
 from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.release import Ratio, Release, common_inputs
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.model import Context, Joint, Prior, PriorSet, ProfileGraph
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 from liftlock.notions.lift import column_range
 from liftlock.notions.measurement import Measurement, Witness
-from liftlock.notions.profile import OutputLaws, edge_losses, worst_edge
+from liftlock.notions.profile import OutputDistributions, edge_losses, worst_edge
 
 MOST_CELLS = 4_000_000
 """Tables of all outputs together that have more cells are not looked through."""
@@ -59,11 +59,11 @@ _MOST_OBJECT_CELLS = 400_000
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedChannel:
     """One table, used `times` times: weights over a common total, one row for each input kept.
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> twice = Repeated.of(bit, bit.inputs, 2)
+    >>> twice = RepeatedChannel.of(bit, bit.inputs, 2)
     >>> twice.number, [twice.counts(place) for place in range(3)]
     (3, [((0, 2),), ((0, 1), (1, 1)), ((1, 2),)])
     """
@@ -74,7 +74,7 @@ class Repeated:
     times: int
 
     @classmethod
-    def of(cls, channel: Channel, inputs: Alphabet, times: int) -> Repeated:
+    def of(cls, channel: Channel, inputs: Alphabet, times: int) -> RepeatedChannel:
         """Keep some inputs of a channel; outputs that say the same become one."""
         rows = [channel.inputs.index(label) for label in inputs.labels]
         factors = channel.row_factors
@@ -82,7 +82,7 @@ class Repeated:
         if any(factors[row] != 1 for row in rows):
             scale = np.array([factors[row] for row in rows], dtype=object)[:, None]
             weights = as_integers(weights.astype(object) * scale)
-        first, merged = _merged(weights)
+        first, merged = _merge_columns(weights)
         labels = tuple(channel.outputs.labels[y] for y in first)
         return cls(merged, channel.common_total, labels, times)
 
@@ -164,7 +164,7 @@ def _array(values: Iterator[int], rows: int, columns: int) -> npt.NDArray[np.int
     return np.fromiter(values, dtype=np.int64, count=rows * columns).reshape(rows, columns)
 
 
-def _merged(weights: Integers) -> tuple[list[int], Integers]:
+def _merge_columns(weights: Integers) -> tuple[list[int], Integers]:
     """Add up columns of the same direction; return the first of each, and the sums."""
     groups: dict[object, list[int]] = {}
     if weights.dtype != object:
@@ -190,23 +190,23 @@ def _merged(weights: Integers) -> tuple[list[int], Integers]:
 
 
 @dataclass(frozen=True)
-class Product:
+class ReleaseProduct:
     """Several releases of the same input: the distinct tables, and how often each was used."""
 
     inputs: Alphabet
-    parts: tuple[Repeated, ...]
+    parts: tuple[RepeatedChannel, ...]
     order: tuple[int, ...]
     """For each release in the order given, which part it belongs to."""
 
     @classmethod
-    def of(cls, releases: Sequence[Release], inputs: Alphabet) -> Product:
+    def of(cls, releases: Sequence[Release], inputs: Alphabet) -> ReleaseProduct:
         """Group equal channels; an encoding takes part if its reports are few."""
         times = Counter(release.fingerprint for release in releases)
         channels: dict[str, AnyChannel] = {}
-        for release, channel in zip(releases, _known_channels(releases), strict=True):
+        for release, channel in zip(releases, _require_channels(releases), strict=True):
             channels.setdefault(release.fingerprint, channel)
         names = list(channels)
-        parts = tuple(Repeated.of(_dense(channels[n]), inputs, times[n]) for n in names)
+        parts = tuple(RepeatedChannel.of(_to_dense(channels[n]), inputs, times[n]) for n in names)
         return cls(inputs, parts, tuple(names.index(r.fingerprint) for r in releases))
 
     @property
@@ -223,7 +223,7 @@ class Product:
         """Say how large the table is, and why.
 
         >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-        >>> Product.of([Release.of(bit)] * 3, bit.inputs).needs()
+        >>> ReleaseProduct.of([Release.of(bit)] * 3, bit.inputs).needs()
         '8 cells: 2 inputs x C(4, 3)'
         """
         terms = [f"C({len(p.outputs) + p.times - 1:,}, {p.times:,})" for p in self.parts]
@@ -262,7 +262,7 @@ class Product:
         """Return the outputs of a result, one for each release; of a single one its output."""
         places = zip(self.parts, self.places(index), strict=True)
         left = [part.labels(place) for part, place in places]
-        return joined([next(left[which]) for which in self.order])
+        return joint_label([next(left[which]) for which in self.order])
 
     @cached_property
     def total(self) -> int:
@@ -313,26 +313,26 @@ class Product:
         return 64 * math.ulp(1.0) * (len(self.order) + len(self.inputs) + 8) * size
 
 
-def _known_channels(releases: Sequence[Release]) -> list[AnyChannel]:
+def _require_channels(releases: Sequence[Release]) -> list[AnyChannel]:
     """Return the channels of releases; refuse one of which only the levels are known."""
-    if fault := without_channel(releases):
+    if fault := first_without_channel(releases):
         remedy = "the bounds are used; keep the mechanism to have it exact"
         raise NotDefined("the exact product", fault, remedy)
     return [release.channel for release in releases if release.channel is not None]
 
 
-def _dense(channel: AnyChannel) -> Channel:
+def _to_dense(channel: AnyChannel) -> Channel:
     if isinstance(channel, SupportChannel):
         number = channel.output_number
         if not isinstance(number, int) or number * len(channel.inputs) > MOST_AUDIT_CELLS:
-            raise channel.too_large()
-    return dense(channel)
+            raise channel.too_large_error()
+    return to_dense(channel)
 
 
 # --- the accountant -------------------------------------------------------------------------------
 
 
-class Exact(Accountant):
+class ExactAccountant(Accountant):
     """Measure all releases together, with witnesses: the lifts, or the loss of every edge; and LDP.
 
     Refuses tables above `MOST_CELLS`, and says how many cells they would have.
@@ -340,7 +340,7 @@ class Exact(Accountant):
     Source: 000 section III.B, Def 6, Cor 4 (sets of priors); 004 Obs 13.
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> twice = Exact().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> twice = ExactAccountant().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(twice["eps_lower"].ratio), str(twice["eps_lower"].witness), str(twice["ldp"].ratio)
     ('5', 'secret 1, output (0, 0)', '9')
     """
@@ -462,7 +462,7 @@ def _log_sum(logs: Floats) -> Floats:
 
 def _of_secrets(releases: Sequence[Release], context: Prior | Joint) -> _Found:
     secrets, kept = _Secrets.behind(context, common_inputs(releases))
-    product = Product.of(releases, kept)
+    product = ReleaseProduct.of(releases, kept)
     product.check(MOST_CELLS)
     size = math.log(sum(secrets.sums)) + 1
     slack = product.slack + 64 * math.ulp(1.0) * size * (len(secrets.sums) + 8)
@@ -501,7 +501,7 @@ def _of_set(releases: Sequence[Release], priors: PriorSet) -> _Found:
     """Look at every result exactly: P(y) is linear in the prior, so extreme priors suffice."""
     inputs = common_inputs(releases)
     aligned = priors.reordered(inputs)
-    product = Product.of(releases, inputs)
+    product = ReleaseProduct.of(releases, inputs)
     product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
     columns = (np.array(product.column(i), dtype=object) for i in range(product.columns))
     found = column_range(columns, aligned, product.label)
@@ -512,14 +512,18 @@ def _of_set(releases: Sequence[Release], priors: PriorSet) -> _Found:
 
 def _of_graph(releases: Sequence[Release], graph: ProfileGraph) -> _Found:
     common_inputs(releases)
-    laws = observation_laws(_known_channels(releases), graph)
-    worst = worst_edge(edge_losses(laws))
+    distributions = observation_distributions(_require_channels(releases), graph)
+    worst = worst_edge(edge_losses(distributions))
     ratio, witness = (Fraction(1), None) if worst is None else (worst.ratio, worst.witness)
-    needs = f"{laws.rows.size:,} cells: {len(laws.outputs):,} outputs of all together"
+    needs = (
+        f"{distributions.rows.size:,} cells: {len(distributions.outputs):,} outputs of all together"
+    )
     return {"profile": Measurement.of_ratio("profile", ratio, witness)}, needs
 
 
-def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> OutputLaws:
+def observation_distributions(
+    channels: Sequence[AnyChannel], graph: ProfileGraph
+) -> OutputDistributions:
     """Return what each profile releases if all channels are given the same observation.
 
     The outputs together have P(y1, ..., yk | profile i) = sum_x P_i(x) A1(y1 | x) ... Ak(yk | x),
@@ -527,22 +531,28 @@ def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> Out
 
     Source: 004 Obs 13.
     """
-    outputs = math.prod(len(_dense(channel).outputs) for channel in channels)
+    outputs = math.prod(len(_to_dense(channel).outputs) for channel in channels)
     if len(graph) * len(graph.inputs) * outputs > MOST_CELLS:
         raise NotDefined(
             "the exact loss of several releases of one observation",
             f"{outputs:,} outputs together",
             f"it is for tables of at most {MOST_CELLS:,} cells",
         )
-    each = [OutputLaws.of(channel, graph) for channel in channels]
+    each = [OutputDistributions.of(channel, graph) for channel in channels]
     if len(each) == 1:
         return each[0]
-    blocks = max(len(laws.rows) for laws in each)
+    blocks = max(len(distributions.rows) for distributions in each)
     rows: Integers = np.ones((blocks, len(graph.inputs), 1), dtype=object)
-    for laws in each:
-        rows = (rows[:, :, :, None] * laws.rows[:, :, None, :]).reshape(*rows.shape[:2], -1)
-    labels = Alphabet.of(itertools.product(*(laws.outputs.labels for laws in each)))
-    return OutputLaws.of_rows(graph, labels, rows, math.prod(laws.row_total for laws in each))
+    for distributions in each:
+        rows = (rows[:, :, :, None] * distributions.rows[:, :, None, :]).reshape(
+            *rows.shape[:2], -1
+        )
+    labels = Alphabet.of(
+        itertools.product(*(distributions.outputs.labels for distributions in each))
+    )
+    return OutputDistributions.of_rows(
+        graph, labels, rows, math.prod(distributions.row_total for distributions in each)
+    )
 
 
 def product_channel(releases: Sequence[Release]) -> Channel:
@@ -556,7 +566,7 @@ def product_channel(releases: Sequence[Release]) -> Channel:
     (((0, 0), (0, 1), (1, 1)), '3/8')
     """
     inputs = common_inputs(releases)
-    product = Product.of(releases, inputs)
+    product = ReleaseProduct.of(releases, inputs)
     product.check(MOST_AUDIT_CELLS)
     columns = [
         [product.ways(index) * value for value in product.column(index)]

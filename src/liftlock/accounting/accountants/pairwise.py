@@ -22,18 +22,24 @@ from liftlock.accounting.accountants.base import (
     Accountant,
     LiftContext,
     PrivacyLoss,
-    joined,
+    first_without_channel,
+    joint_label,
     require_lifts,
     sides,
-    without_channel,
 )
-from liftlock.accounting.release import Ratio, Release, common_inputs, most_of, product_of
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
-from liftlock.contexts import Context, Joint, Prior, PriorSet
+from liftlock.accounting.release import (
+    Ratio,
+    Release,
+    common_inputs,
+    largest_ratio,
+    multiply_ratios,
+)
 from liftlock.errors import NotDefined
-from liftlock.exact.integers import Floats, Integers, as_integers, sum_of
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.exact.integers import Floats, Integers, as_integers, sum_fractions
+from liftlock.model import Context, Joint, Prior, PriorSet
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 from liftlock.notions.measurement import Measurement, Witness
 
 MOST_TRIPLES = 2_000_000_000
@@ -58,7 +64,7 @@ class PairRatios:
 
     An encoding has the same ratio for every two inputs: `alike`, instead of a table.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/2", 1: "1/2"}})
     >>> ratios = pair_ratios(bit)
     >>> str(ratios.at(0, 1)), str(ratios.at(1, 0)), ratios.at(1, 1)
@@ -101,7 +107,7 @@ class PairRatios:
             found: Floats = np.log(self.tops) - np.log(self.bottoms)
             return found
 
-    def kept(self, inputs: Alphabet, places: npt.NDArray[np.intp]) -> PairRatios:
+    def select(self, inputs: Alphabet, places: npt.NDArray[np.intp]) -> PairRatios:
         """Return the ratios of some inputs, in their order."""
         if self.alike is not None:
             return replace(self, inputs=inputs)
@@ -119,7 +125,7 @@ def pair_ratios(channel: AnyChannel, inputs: Alphabet | None = None) -> PairRati
     if inputs is None or inputs.labels == found.inputs.labels:
         return found
     places = np.array([found.inputs.index(label) for label in inputs.labels], dtype=np.intp)
-    return found.kept(inputs, places)
+    return found.select(inputs, places)
 
 
 @lru_cache(maxsize=_ALIKE)
@@ -128,7 +134,7 @@ def _pair_ratios(channel: AnyChannel) -> PairRatios:
     if isinstance(channel, SupportChannel):
         none: Integers = np.zeros((0, 0), dtype=np.int64)
         return PairRatios(channel.inputs, none, none, alike=Fraction(*channel.levels))
-    table = dense(channel)
+    table = to_dense(channel)
     weights = table.weights
     if len(set(table.totals)) > 1:
         factors = np.array(table.row_factors, dtype=object)[:, None]
@@ -219,7 +225,7 @@ def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
     near = np.argwhere(logs >= largest - slack)
     best: WorstPair | None = None
     seen: set[Any] = set()
-    for more, less in _different(each, near):
+    for more, less in _distinct_pairs(each, near):
         key = tuple(ratios.at(more, less) for ratios, _ in each)
         if key in seen:
             continue
@@ -232,7 +238,7 @@ def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
     return best
 
 
-def _different(
+def _distinct_pairs(
     each: Sequence[tuple[PairRatios, int]], near: npt.NDArray[np.intp]
 ) -> list[tuple[int, int]]:
     """Keep one pair of those with the same integers: symmetric mechanisms have millions of them."""
@@ -264,7 +270,7 @@ class ReleaseRatios:
     @classmethod
     def of(cls, releases: Sequence[Release], remedy: str) -> ReleaseRatios:
         """Compare the inputs of every channel; refuse a release of which it is not known."""
-        if fault := without_channel(releases):
+        if fault := first_without_channel(releases):
             raise NotDefined("the ratio of every pair", fault, remedy)
         inputs = common_inputs(releases)
         order = tuple(release.fingerprint for release in releases)
@@ -278,14 +284,14 @@ class ReleaseRatios:
 
     def at(self, x: int, other: int) -> Ratio:
         """Return the product of the ratios of one pair."""
-        return product_of((each.at(x, other), times) for each, times in self.each.values())
+        return multiply_ratios((each.at(x, other), times) for each, times in self.each.values())
 
     def worst(self) -> Measurement:
         """Measure the LDP of all releases together: the largest product of a pair's ratios."""
         found = worst_pair(list(self.each.values()))
         outputs = [self.each[name][0].output(found.more, found.less) for name in self.order]
         labels = self.inputs.labels
-        witness = Witness(labels[found.more], joined(outputs), labels[found.less])
+        witness = Witness(labels[found.more], joint_label(outputs), labels[found.less])
         return Measurement.of_ratio("ldp", found.ratio, witness)
 
 
@@ -297,7 +303,7 @@ def measure_ldp(releases: Sequence[Release]) -> Measurement:
     return ReleaseRatios.of(releases, "the sum of the levels of LDP is used").worst()
 
 
-class Pairs(Accountant):
+class PairsAccountant(Accountant):
     """Measure the LDP of all releases together without their product: ratios of a pair multiply.
 
     Exact, except for a secret behind the data, which it bounds.
@@ -322,7 +328,7 @@ class Pairs(Accountant):
         )
 
 
-class Pairwise(Accountant):
+class PairwiseAccountant(Accountant):
     """Bound by the ratios of every pair of inputs, each weighted with its probability.
 
         lift(x, y) <= 1 / sum_x' P(x') / R(x, x'),    1 / lift(x, y) <= sum_x' P(x') R(x', x)
@@ -333,7 +339,7 @@ class Pairwise(Accountant):
     Source: math composition (pairwise ratios).
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> found = Pairwise().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> found = PairwiseAccountant().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["eps_lower"].ratio)
     '5'
     """
@@ -353,24 +359,26 @@ class Pairwise(Accountant):
             )
         ratios = ReleaseRatios.of(releases, "the other bounds are used")
         table = [[ratios.at(x, other) for other in range(size)] for x in range(size)]
-        lower, upper = _weighted(table, known.reordered(inputs))
+        lower, upper = _weighted_bounds(table, known.reordered(inputs))
         return self.loss(sides(lower, upper), needs=f"{size * size:,} pairs of inputs")
 
 
-def _weighted(table: list[list[Ratio]], aligned: LiftContext) -> tuple[Ratio, Ratio]:
+def _weighted_bounds(table: list[list[Ratio]], aligned: LiftContext) -> tuple[Ratio, Ratio]:
     """Return the largest sum_x' P(x') R(x', x), and of 1 / sum_x' P(x') / R(x, x')."""
     size = len(table)
     if isinstance(aligned, PriorSet):
         rows = [int(x) for x in np.flatnonzero(aligned.possible)]
-        lower = most_of(_set_sum(aligned, [table[o][x] for o in range(size)], rows) for x in rows)
-        upper = most_of(_set_inverse(aligned, table[x], rows) for x in rows)
+        lower = largest_ratio(
+            _set_sum(aligned, [table[o][x] for o in range(size)], rows) for x in rows
+        )
+        upper = largest_ratio(_set_inverse(aligned, table[x], rows) for x in rows)
         return lower, upper
     masses = (aligned if isinstance(aligned, Prior) else aligned.prior).fractions
     rows = [x for x, mass in enumerate(masses) if mass]
     down = {x: _mean([(masses[o], table[o][x]) for o in rows]) for x in rows}
     up = {x: _inverse_mean([(masses[o], table[x][o]) for o in rows]) for x in rows}
     if not isinstance(aligned, Joint):
-        return most_of(down.values()), most_of(up.values())
+        return largest_ratio(down.values()), largest_ratio(up.values())
     # lift(s, y) is the mean of lift(x, y) over the data of s.
     lowers, uppers = [], []
     for row in aligned.counts:
@@ -378,20 +386,22 @@ def _weighted(table: list[list[Ratio]], aligned: LiftContext) -> tuple[Ratio, Ra
         if not total:
             continue
         shares = [(Fraction(row[x], total), x) for x in rows if row[x]]
-        least = sum_of(share / bound for share, x in shares if (bound := down[x]) is not None)
+        least = sum_fractions(
+            share / bound for share, x in shares if (bound := down[x]) is not None
+        )
         lowers.append(1 / least if least else None)
         uppers.append(_mean([(share, up[x]) for share, x in shares]))
-    return most_of(lowers), most_of(uppers)
+    return largest_ratio(lowers), largest_ratio(uppers)
 
 
 def _mean(parts: list[tuple[Fraction, Ratio]]) -> Ratio:
     if any(ratio is None for _, ratio in parts):
         return None
-    return sum_of(mass * ratio for mass, ratio in parts if ratio is not None)
+    return sum_fractions(mass * ratio for mass, ratio in parts if ratio is not None)
 
 
 def _inverse_mean(parts: list[tuple[Fraction, Ratio]]) -> Ratio:
-    least = sum_of(mass / ratio for mass, ratio in parts if ratio is not None)
+    least = sum_fractions(mass / ratio for mass, ratio in parts if ratio is not None)
     return 1 / least if least else None
 
 

@@ -13,32 +13,32 @@ from fractions import Fraction
 from liftlock.accounting.accountants.base import (
     Accountant,
     PrivacyLoss,
-    less_of,
-    of_edges,
+    concerns_edges,
     sides,
+    tighten,
 )
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
 from liftlock.accounting.release import Release, common_inputs, delta_of
-from liftlock.contexts import Context, Joint, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import dense
+from liftlock.model import Context, Joint, ProfileGraph
+from liftlock.model.structured import to_dense
 from liftlock.notions.approximate import ApproximateLDP
 from liftlock.notions.base import DeltaLimit
 from liftlock.notions.measurement import Measurement
 
 
-class LdpSum(Accountant):
+class LdpSumAccountant(Accountant):
     """Add up the levels of LDP, and convert once.
 
         eps_lower = ln(P_min + E (1 - P_min)),  eps_upper = -ln(P_min + (1 - P_min) / E)
 
     Source: 000 Thm 1 (converse), section III.B.
 
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> found = LdpSum().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> found = LdpSumAccountant().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["ldp"].ratio), str(found["eps_lower"].ratio)
     ('9', '5')
     """
@@ -51,16 +51,16 @@ class LdpSum(Accountant):
         """Multiply the ratios of LDP, which bound those of any two profiles too."""
         known = ComposedLevels.of(releases, context)
         ratio, total = known.product("ldp"), known.sum_of("ldp")
-        if context is None and ratio is None and of_edges(releases, context):
+        if context is None and ratio is None and concerns_edges(releases, context):
             raise NotDefined(
                 "the sum of the levels of LDP",
                 "a release whose level of LDP is infinite or was not kept",
                 "what was promised holds for the profiles of its graph",
             )
-        measurements = {"ldp": less_of(Measurement.of_ratio("ldp", ratio, None), total)}
+        measurements = {"ldp": tighten(Measurement.of_ratio("ldp", ratio, None), total)}
         if isinstance(context, ProfileGraph):
             edges = Measurement.of_ratio("profile", ratio, None)
-            measurements["profile"] = less_of(edges, total)
+            measurements["profile"] = tighten(edges, total)
         elif context is not None:
             p, spread = known.smallest, known.product("spread")
             lower = lower_bound(p, Fraction(1), spread)
@@ -69,18 +69,18 @@ class LdpSum(Accountant):
         return self.loss(measurements, needs=known.needs)
 
 
-class DeltaSum(Accountant):
+class DeltaSumAccountant(Accountant):
     """Add up epsilons and deltas of releases that promise (epsilon, delta)-LDP, or LDP.
 
     Valid for a secret behind the data too, if the deltas are those of the data: they are measured.
 
     Source: 000 Def 1 (basic composition).
 
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.notions.approximate import ApproximateLDP
     >>> fair = Prior.uniform([0, 1])
-    >>> half = Release.promised_delta(ApproximateLDP("1/2", "0.01"), fair)
-    >>> twice = DeltaSum().bound([half, half], fair)
+    >>> half = Release.from_delta_guarantee(ApproximateLDP("1/2", "0.01"), fair)
+    >>> twice = DeltaSumAccountant().bound([half, half], fair)
     >>> str(twice["epsilon_ldp"].value), str(twice["delta_ldp"].value)
     ('1', '0.02')
     """
@@ -133,7 +133,7 @@ def _delta(release: Release, limit: DeltaLimit, place: int) -> Fraction:
     if release.channel is None:
         raise _secret_only(place)
     # What a joint certifies is about the secret; the releases are independent given the data.
-    measured = ApproximateLDP.measure(dense(release.channel), None, limit.epsilon)
+    measured = ApproximateLDP.measure(to_dense(release.channel), None, limit.epsilon)
     assert measured.value.upper is not None
     return measured.value.upper
 

@@ -29,22 +29,22 @@ from liftlock.accounting.accountants.base import (
     Accountant,
     LiftContext,
     PrivacyLoss,
-    less_of,
-    of_edges,
+    concerns_edges,
     require_lifts,
     sides,
+    tighten,
 )
 from liftlock.accounting.release import (
     LeakageLevels,
     Ratio,
     Release,
-    least_of,
-    most_of,
-    product_of,
+    largest_ratio,
+    multiply_ratios,
+    smallest_ratio,
 )
-from liftlock.contexts import AnyUserPrior, Context, Prior, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model import AnyUserPrior, Context, Prior, ProfileGraph
 from liftlock.notions.measurement import Measurement
 
 
@@ -67,7 +67,7 @@ class ComposedLevels:
 
     def product(self, name: str, without: int | None = None) -> Ratio:
         """Multiply the ratios of a level over all releases, or all but one of a kind."""
-        return product_of(
+        return multiply_ratios(
             (getattr(levels, name), times - (k == without))
             for k, (levels, times) in enumerate(self.each)
         )
@@ -99,12 +99,12 @@ class ComposedLevels:
         P_i(y) / P_k(y) is the ratio of the one release's outputs, times that of two means of the
         others' likelihoods, each over the data given that output.
         """
-        ratio = least_of(
-            product_of([(levels.profile, 1), (self.product("ldp", without=j), 1)])
+        ratio = smallest_ratio(
+            multiply_ratios([(levels.profile, 1), (self.product("ldp", without=j), 1)])
             for j, (levels, _) in enumerate(self.each)
         )
         found = Measurement.of_ratio("profile", ratio, None)
-        return less_of(found, self.least_sum("ldp", "profile"))
+        return tighten(found, self.least_sum("ldp", "profile"))
 
     def sums_of_sides(self) -> dict[str, Enclosure]:
         """Return min_j eps_j + sum of the other omegas: the tight bound, if only a sum is left."""
@@ -129,7 +129,7 @@ def upper_bound(smallest: Fraction, upper: Ratio, others: Ratio) -> Ratio:
     return 1 / least if least else None
 
 
-class Tight(Accountant):
+class TightAccountant(Accountant):
     """Bound by one release's lifts and the ratios of all others, the best choice of the one.
 
         eps_lower = min_j  ln(P_min + (e^eps_lower_j - P_min) exp(sum_{k != j} omega_k))
@@ -142,9 +142,9 @@ class Tight(Accountant):
 
     Source: 000 Thm 4, Cor 4, Cor 5 (tight form); 004 Obs 13; math composition.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> found = Tight().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> found = TightAccountant().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio)
     ('5', '9/5')
     """
@@ -155,7 +155,7 @@ class Tight(Accountant):
 
     def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
         """Let every release play the part of the one, and take the least."""
-        promised = len(releases) == 1 and of_edges(releases, context)
+        promised = len(releases) == 1 and concerns_edges(releases, context)
         if not promised and not isinstance(context, ProfileGraph | AnyUserPrior):
             require_lifts(releases, context)
         known = ComposedLevels.of(releases, context)
@@ -163,7 +163,7 @@ class Tight(Accountant):
             return self.loss({"profile": known.edges()}, needs=known.needs)
         p, users = known.smallest, isinstance(context, AnyUserPrior)
         # Users may have another prior at each release, and then each j is about its own.
-        choose = most_of if users else least_of
+        choose = largest_ratio if users else smallest_ratio
         pairs = [(levels, known.product("spread", j)) for j, (levels, _) in enumerate(known.each)]
         lower = choose(lower_bound(p, levels.lower, others) for levels, others in pairs)
         upper = choose(upper_bound(p, levels.upper, others) for levels, others in pairs)
@@ -172,7 +172,7 @@ class Tight(Accountant):
         return self.loss(measurements, needs=known.needs)
 
 
-class Published(Accountant):
+class PublishedAccountant(Accountant):
     """The bound as it was published, to compare: valid, but never below the others.
 
         ln(P_min + exp(sum_k min{2 eps_k, ln((e^eps_k - 1 + P_min) / P_min)}) (1 - P_min))
@@ -181,7 +181,7 @@ class Published(Accountant):
 
     >>> fair = Prior.uniform([0, 1])
     >>> from liftlock.notions.lip import LIP
-    >>> once = Published().bound([Release.promised(LIP("ln 2"), fair)], fair)
+    >>> once = PublishedAccountant().bound([Release.from_guarantee(LIP("ln 2"), fair)], fair)
     >>> str(once["lip"].ratio)
     '2'
     """
@@ -200,8 +200,8 @@ class Published(Accountant):
         p = known.smallest
         omegas = []
         for levels, times in known.each:
-            larger = most_of([levels.lower, levels.upper])
+            larger = largest_ratio([levels.lower, levels.upper])
             omega = None if larger is None else min(larger**2, (larger - 1 + p) / p)
             omegas.append((omega, times))
-        bound = lower_bound(p, Fraction(1), product_of(omegas))
+        bound = lower_bound(p, Fraction(1), multiply_ratios(omegas))
         return self.loss({"lip": Measurement.of_ratio("lip", bound, None)})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from liftlock.cli._options import InOrder
+from liftlock.cli._options import OrderedGroup
 from liftlock.cli.profiles.compose import compose_command
 from liftlock.cli.profiles.example import example_command
 
 
 @click.group(
     "profiles",
-    cls=InOrder,
+    cls=OrderedGroup,
     invoke_without_command=True,
 )
 @click.pass_context

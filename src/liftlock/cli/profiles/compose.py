@@ -8,11 +8,11 @@ import click
 from rich.text import Text
 
 from liftlock.accounting.composition import WAYS, Composition, Way, compose
-from liftlock.alphabet import Label
-from liftlock.cli._console import show, show_json, working
+from liftlock.cli._console import show, show_json, show_status
 from liftlock.cli._options import FILE
 from liftlock.cli._profiles import profile_mechanism
 from liftlock.errors import FileError
+from liftlock.model.alphabet import Label
 from liftlock.report.format import grid_of, loss_text, printable, shown
 
 _MOST_ROWS = 20
@@ -46,7 +46,7 @@ def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int
                 value=graph.describe(),
                 remedy="compose mechanisms for the same profiles and edges",
             )
-    with working("composing"):
+    with show_status("composing"):
         found = compose([mechanism for mechanism, _ in made], of)
     if as_json:
         show_json(found.to_data())

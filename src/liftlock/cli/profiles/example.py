@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
+from liftlock._runtime.storage import write_atomically
 from liftlock.cli._console import Notes, show
 from liftlock.cli._options import FILE, check_outputs, csv_text
-from liftlock.contexts import ProfileGraph
-from liftlock.contexts.profile_examples import EXAMPLES, example, workstation
 from liftlock.errors import FileError
+from liftlock.model import ProfileGraph
+from liftlock.model.profile_examples import EXAMPLES, example, workstation
 from liftlock.report.format import grid_of
-from liftlock.storage import write_atomically
 
 
 @click.command("example", short_help="Write a graph to try things on.")

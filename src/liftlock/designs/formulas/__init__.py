@@ -1,5 +1,5 @@
 """Formulas on the continuous line, before numbers are cut into cells: published ones, and true."""
 
-from liftlock.designs.formulas import gaussian, laplace, sampling
+from liftlock.designs.formulas import gaussian, laplace, sampling_rate
 
-__all__ = ["gaussian", "laplace", "sampling"]
+__all__ = ["gaussian", "laplace", "sampling_rate"]

@@ -1,7 +1,7 @@
 """Gaussian noise: E-divergences, the published and the true delta, and the least deviations.
 
-All values are float64, accurate also where they are tiny. Laws are given by mean and standard
-deviation (`sd`). `form` is ``ediv`` (000 Cor 9) or ``def5`` (000 Def 5).
+All values are float64, accurate also where they are tiny. Distributions are given by mean and
+standard deviation (`sd`). `form` is ``ediv`` (000 Cor 9) or ``def5`` (000 Def 5).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEVELS = 4001
 _MOST_LOG = 690.0
 
 
-# --- two normal laws -----------------------------------------------------------------------------
+# --- two normal distributions --------------------------------------------------------------------
 
 
 def e_divergence(
@@ -83,8 +83,8 @@ def _divergence(
 def _above(level: Floats, shift: Floats, sd1: Floats, sd2: Floats) -> Floats:
     """Return E_gamma for gamma = e^level >= 1.
 
-    With z and w the roots in units of the second and of the first law, d the distance of the means
-    in units of the second, r = sd1 / sd2 and L = ln(gamma r),
+    With z and w the roots in units of the second and of the first distribution, d the distance of
+    the means in units of the second, r = sd1 / sd2 and L = ln(gamma r),
 
         z = (-d +- r S) / (r^2 - 1),   w = (-d r +- S) / (r^2 - 1),   S^2 = d^2 + 2 (r^2 - 1) L.
 
@@ -96,7 +96,8 @@ def _above(level: Floats, shift: Floats, sd1: Floats, sd2: Floats) -> Floats:
     height = level + log1p(excess)
     square = d**2 + 2.0 * bend * height
     some = (square > 0) & ((d > 0) | (bend != 0))
-    # Where there are no roots the first law is nowhere above (gamma >= 1), or both are the same.
+    # Where there are no roots the first distribution is nowhere above (gamma >= 1), or both are the
+    # same.
     s = np.sqrt(np.where(some, square, 1.0))
     near_z = (d**2 + 2.0 * r**2 * height) / (r * s + d)
     near_w = (2.0 * height - d**2) / (s + d * r)
@@ -139,8 +140,8 @@ def _tail(level: Floats, r: Floats, w: Floats, z: Floats) -> Floats:
 def _between(bend: Floats, low: Floats, high: Floats) -> Floats:
     """Integrate the first density less gamma times the second between two near roots.
 
-    Both ends are in units of the first law, whose density is f; the logarithm of the ratio of the
-    densities is the parabola bend (w - low) (high - w) / 2.
+    Both ends are in units of the first distribution, whose density is f; the logarithm of the ratio
+    of the densities is the parabola bend (w - low) (high - w) / 2.
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * (high - low)
@@ -250,7 +251,7 @@ def output_deltas(
     epsilon: float,
     form: str = "ediv",
 ) -> Floats:
-    """Return the delta of values x with noise `sd` when the output is a mixture of normal laws.
+    """Return the delta of values x with noise `sd` when the output is a normal mixture.
 
     The positive parts are summed over a grid of y, to about 1e-5.
 
@@ -275,7 +276,7 @@ def output_deltas(
 
 
 def _levels(value: float, sd: float, points: Floats, sds: Floats) -> tuple[Floats, Floats]:
-    """Return places y and trapezium weights, dense where the law of x and the output have mass."""
+    """Return places y and trapezium weights, dense where input and output have mass."""
     reach = np.linspace(-9.0, 9.0, _LEVELS)
     low, high = float((points - 9.0 * sds).min()), float((points + 9.0 * sds).max())
     y = np.union1d(value + sd * reach, np.linspace(low, high, _LEVELS))

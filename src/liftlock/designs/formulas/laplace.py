@@ -112,7 +112,7 @@ def normaliser(points: Floats, scales: float | Floats, lower: float, upper: floa
     return inside
 
 
-def bounded_cells(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
+def bounded_bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
     """Return the probability of each cell (columns) given each value (rows), noise renormalised.
 
     The scale is one number, or one for each value. Nothing is subtracted that is nearly equal, so
@@ -120,34 +120,34 @@ def bounded_cells(points: Floats, edges: Floats, scales: float | Floats) -> Floa
 
     Source: 003 Def 6, eq. (14), (15), integrated over cells.
 
-    >>> bounded_cells(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
+    >>> bounded_bin_masses(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
     [[0.731059, 0.268941], [0.268941, 0.731059]]
     """
-    cells = _cells(points, edges, scales)
-    cells /= normaliser(points, scales, float(edges[0]), float(edges[-1]))[:, None]
-    return cells
+    masses = _bin_masses(points, edges, scales)
+    masses /= normaliser(points, scales, float(edges[0]), float(edges[-1]))[:, None]
+    return masses
 
 
-def clamped_cells(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
+def clamped_bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
     """Return the probability of each cell, those at the ends taking all that lies beyond them.
 
-    >>> clamped_cells(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
+    >>> clamped_bin_masses(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
     [[0.81606, 0.18394], [0.18394, 0.81606]]
     """
-    cells = _cells(points, edges, scales)
-    cells[:, 0] += 0.5 * exp((edges[0] - points) / scales)
-    cells[:, -1] += 0.5 * exp((points - edges[-1]) / scales)
-    return cells
+    masses = _bin_masses(points, edges, scales)
+    masses[:, 0] += 0.5 * exp((edges[0] - points) / scales)
+    masses[:, -1] += 0.5 * exp((points - edges[-1]) / scales)
+    return masses
 
 
-def _cells(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
+def _bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
     """Integrate exp(-|y - x| / b) / (2 b) over the cells between the edges."""
     every = np.broadcast_to(np.asarray(scales, dtype=np.float64), points.shape)
-    cells = np.empty((len(points), len(edges) - 1))
+    masses = np.empty((len(points), len(edges) - 1))
     widths = np.diff(edges)
     if np.ptp(widths) <= 1e-9 * widths[0]:
         widths = np.array([(edges[-1] - edges[0]) / len(widths)])
-    step = max(1, _CACHED // cells.shape[1])  # blocks that stay in the cache are twice as fast
+    step = max(1, _CACHED // masses.shape[1])  # blocks that stay in the cache are twice as fast
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         place, rate = points[rows, None], 1.0 / every[rows, None]
@@ -161,8 +161,8 @@ def _cells(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
         left, right = edges[column] - place[row, 0], place[row, 0] - edges[column + 1]
         own = rate[row, 0]
         near[inside] = -0.5 * (expm1(left * own) + expm1(right * own))
-        cells[rows] = near
-    return cells
+        masses[rows] = near
+    return masses
 
 
 # --- what truly leaks ----------------------------------------------------------------------------

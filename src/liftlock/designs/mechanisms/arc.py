@@ -7,10 +7,10 @@ import random
 import numpy as np
 
 from liftlock._solver.problem import Problem
-from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.model import Context
 from liftlock.notions.base import Notion
 
 LARGEST_LIFT = 2.0**20
@@ -49,7 +49,7 @@ def arc(
     lifts, so their mixture does, and 16 of them tell all symbols apart.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> draft = arc(Prior.uniform("abc"), LIP("1"), parts=1)
     >>> draft.matrix.shape, float((draft.matrix * 3 / draft.matrix.sum(axis=0)).max().round(4))
     ((3, 6), 2.2642)
@@ -66,7 +66,7 @@ def arc(
     if parts is None and orders > 1:
         parts = 1
     blocks = []
-    for order in laid_out(len(problem.masses), orders):
+    for order in circle_orders(len(problem.masses), orders):
         laid = _one_order(problem.masses[order], lower, upper, width, parts)
         block = np.empty_like(laid)
         block[order] = laid
@@ -84,12 +84,12 @@ def arc(
     return Draft.of(problem.inputs, names, matrix, remarks=remarks)
 
 
-def laid_out(symbols: int, orders: int) -> list[list[int]]:
+def circle_orders(symbols: int, orders: int) -> list[list[int]]:
     """Return the orders in which symbols are laid on the circle: their own, and shuffled ones.
 
     The shuffles are always the same, so that everybody can repeat them.
 
-    >>> laid_out(4, 3)
+    >>> circle_orders(4, 3)
     [[0, 1, 2, 3], [3, 0, 2, 1], [1, 2, 3, 0]]
     """
     found = [list(range(symbols))]
@@ -147,7 +147,7 @@ def _overlaps(cuts: Floats, starts: Floats, width: float) -> Floats:
 DESIGN = Design(
     key="arc",
     make=arc,
-    says="a window on a circle of symbols: closed form, thousands of symbols, any prior",
+    summary="a window on a circle of symbols: closed form, thousands of symbols, any prior",
     promises="at most 2 m outputs per part; near the optimum when no symbol is likely",
     source="derived for liftlock; not in the papers",
     notions=LIFT_NOTIONS,

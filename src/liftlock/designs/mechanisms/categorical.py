@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from liftlock._solver.blocks import NO_ROOM, differing, without_budget
-from liftlock._solver.clock import Clock
+from liftlock._runtime.clock import Clock
+from liftlock._runtime.progress import Progress
+from liftlock._solver.blocks import NO_ROOM, differing_parts, zero_budget_blocks
 from liftlock._solver.problem import ProfileTask, Step
 from liftlock._solver.strategies import solve
-from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks, draft_of_profiles
+from liftlock.model import ProfileGraph
 from liftlock.notions.base import Notion
-from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 
@@ -53,16 +53,16 @@ def smooth_categorical(
     clock = Clock(seconds=seconds, watch=watch)
     task = ProfileTask.of(graph, notion, goal, clock=clock, explain=explain)
     if task.problem.allows_nothing:
-        task.say(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
-        said = (NO_ROOM,) if differing(task.problem) else ()
-        return draft_of_blocks(task.problem, without_budget(task), remarks=said)
+        task.explain_step(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
+        said = (NO_ROOM,) if differing_parts(task.problem) else ()
+        return draft_of_blocks(task.problem, zero_budget_blocks(task), remarks=said)
     return draft_of_profiles(task, solve(task))
 
 
 SMOOTH_CATEGORICAL = Design(
     key="smooth-categorical",
     make=smooth_categorical,
-    says="a matrix for each profile, the best for the aim that every edge allows",
+    summary="a matrix for each profile, the best for the aim that every edge allows",
     promises="optimal within the certified gap that is printed with it",
     source="004 eq. (6), Alg 4, Thm 8",
     notions=("profile",),
@@ -101,7 +101,7 @@ def shared_categorical(
 SHARED_CATEGORICAL = Design(
     key="shared-categorical",
     make=shared_categorical,
-    says="one matrix for all profiles: whoever releases need not say, or know, which is theirs",
+    summary="one matrix for all profiles: whoever releases need not say, or know, which is theirs",
     promises="the best of all that ignore the profile; for information only of up to 8 values",
     source="004 eq. (6), Thm 9",
     notions=("profile",),

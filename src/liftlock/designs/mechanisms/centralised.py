@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.problem import Problem, limits
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import Context, Joint, Prior
-from liftlock.contexts.prior import common_integers
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
 from liftlock.exact.reproducible import dot, exp, log, log1p
+from liftlock.model import Context, Joint, Prior
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.prior import common_integers
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 
@@ -176,23 +176,24 @@ def survey(people: int, share: object) -> Joint:
     if people < 1:
         raise InputError("a survey without people", value=people, remedy="give at least one")
     p = exact_probability(share)
-    law = [comb(people, s) * p**s * (1 - p) ** (people - s) for s in range(people + 1)]
+    distribution = [comb(people, s) * p**s * (1 - p) ** (people - s) for s in range(people + 1)]
     # Tails may be rarer than what is taken from a reader.
-    return survey_of(Prior(Alphabet.of(range(people + 1)), common_integers(law)))
+    return survey_of(Prior(Alphabet.of(range(people + 1)), common_integers(distribution)))
 
 
-def survey_of(law: Prior) -> Joint:
-    """Return one person's bit against the count 0..N, when the count has any law at all.
+def survey_of(distribution: Prior) -> Joint:
+    """Return one person's bit against the count 0..N, when the count has any distribution at all.
 
     People are exchangeable: given the count, everyone is equally likely to be among the yeses.
     """
-    people = len(law.alphabet) - 1
-    if law.alphabet.labels != tuple(range(people + 1)) or people < 1:
+    people = len(distribution.alphabet) - 1
+    if distribution.alphabet.labels != tuple(range(people + 1)) or people < 1:
         raise InputError(
-            "a law of a count needs the symbols 0, 1, ..., N", value=law.alphabet.labels[:8]
+            "a law of a count needs the symbols 0, 1, ..., N",
+            value=distribution.alphabet.labels[:8],
         )
-    no = [mass * (people - s) / people for s, mass in enumerate(law.fractions)]
-    yes = [mass * s / people for s, mass in enumerate(law.fractions)]
+    no = [mass * (people - s) / people for s, mass in enumerate(distribution.fractions)]
+    yes = [mass * s / people for s, mass in enumerate(distribution.fractions)]
     counts = common_integers([*no, *yes])
     inputs = Alphabet.numbers(range(people + 1))
     return Joint(Alphabet.of([0, 1]), inputs, (counts[: people + 1], counts[people + 1 :]))
@@ -260,14 +261,14 @@ def _binomial(people: int, p: float) -> Floats:
     counts = np.arange(people + 1)
     logs = np.array([lgamma(people + 1) - lgamma(s + 1) - lgamma(people - s + 1) for s in counts])
     masses = exp(logs + counts * log(p) + (people - counts) * log1p(-p))
-    law: Floats = masses / masses.sum()
-    return law
+    distribution: Floats = masses / masses.sum()
+    return distribution
 
 
 DESIGN = Design(
     key="centralised",
     make=centralised,
-    says="release the middle of a count exactly and blur its tails, for a trusted curator",
+    summary="release the middle of a count exactly and blur its tails, for a trusted curator",
     promises="least squared error of P(S = 1 | X), which is the count of a survey; closed form",
     source="001 section IV-D, Prop. 5 corrected",
     notions=(*LIFT_NOTIONS, "ldp"),

@@ -7,18 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from liftlock._solver.clock import Clock
+from liftlock._runtime.clock import Clock
+from liftlock._runtime.memory import TABLE
+from liftlock._runtime.progress import Progress
 from liftlock._solver.problem import Problem, Step, Task
-from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
-from liftlock.contexts import Context
-from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft, draft_of
-from liftlock.designs.mechanisms.merging import Pool, safe_subsets
+from liftlock._solver.strategies import AUTO, STRATEGY_NAMES, check_strategy, memory, solve
+from liftlock._solver.two_values import least_flips
+from liftlock.designs.base import (
+    LIFT_NOTIONS,
+    PRIOR_KINDS,
+    Design,
+    Draft,
+    draft_of,
+    few_outputs_memory,
+)
+from liftlock.designs.mechanisms.watchdog import Pool, safe_subsets
+from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.memory import TABLE
+from liftlock.model import Context
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.base import Notion
-from liftlock.progress import Progress
+from liftlock.utility.base import Utility
 from liftlock.utility.symmetric import MutualInformation
-from liftlock.utility.utility import Utility
 
 GAP = 1e-6
 """The relative gap that is proved unless another is asked for."""
@@ -55,13 +65,13 @@ def optimal(
     Source: 002 eq. (12), eq. (25); 000 eq. (18).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> draft = optimal(rare, LIP("1"))
     >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # H(X) - H(X | Y)
     0.1977374041
     """
-    check_way(how)
+    check_strategy(how)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
     task = Task(
@@ -90,7 +100,7 @@ def memory_of(context: Context, notion: Notion, utility: Utility) -> float:
 OPTIMAL = Design(
     key="optimal",
     make=optimal,
-    says="the best mechanism that the notion allows, for the given utility",
+    summary="the best mechanism that the notion allows, for the given utility",
     promises="optimal within the certified gap that is printed with it",
     source="002 eq. (12); 000 section IV; 001 section IV",
     notions=(*LIFT_NOTIONS, "ldp"),
@@ -99,7 +109,7 @@ OPTIMAL = Design(
     memory=memory_of,
     options={
         **LIMITS_OF_SEARCH,
-        "how": f"{', '.join(WAYS[:-1])} or {WAYS[-1]}",
+        "how": f"{', '.join(STRATEGY_NAMES[:-1])} or {STRATEGY_NAMES[-1]}",
     },
 )
 
@@ -124,7 +134,7 @@ def optimal_response(
     Source: 002 eq. (12), eq. (15).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> draft = optimal_response(rare, LIP("1"), how="enumeration")
     >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # I(X; Y)
@@ -150,7 +160,8 @@ def optimal_response(
 OPTIMAL_RESPONSE = Design(
     key="optimal-response",
     make=optimal_response,
-    says="the papers' optimal random response: the most mutual information that the notion allows",
+    summary="the papers' optimal random response: the most mutual information that "
+    "the notion allows",
     promises="optimal for mutual information within the certified gap",
     source="002 eq. (12)",
     notions=(*LIFT_NOTIONS, "ldp"),
@@ -182,7 +193,7 @@ def staircase(
     Source: 000 Def 1, section V; 001 section V, where k-ary randomised response is called optimal.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> from liftlock.utility.symmetric import Histogram
     >>> draft = staircase(Prior.uniform(range(5)), LDP("1"), utility=Histogram())
     >>> round(draft.optimality.cost, 4), len(draft.outputs)
@@ -194,11 +205,71 @@ def staircase(
 STAIRCASE = Design(
     key="staircase",
     make=staircase,
-    says="the best mechanism under local differential privacy, for the given utility",
+    summary="the best mechanism under local differential privacy, for the given utility",
     promises="optimal within the certified gap that is printed with it",
     source="000 Def 1; 001 section V, where k-RR is called optimal and is not",
     notions=("ldp",),
     contexts=("prior", "joint"),
     uses_utility=True,
     options=LIMITS_OF_SEARCH,
+)
+
+
+def binary(context: Context, notion: Notion) -> Draft:
+    """Answer one of two symbols with the least noise that the notion allows.
+
+    Let a <= P(second) <= b over the context (a = b for one prior), lifts in [L, U]. The answer
+    "second" may have a likelihood ratio q(first) / q(second) of s0 or more, the answer "first" one
+    of q(second) / q(first) of s1 or more:
+
+        s0 = max( L b / (1 - L (1 - b)),  (1 - U a) / (U (1 - a)) ),
+        s1 = max( L (1 - a) / (1 - L a),  (1 - U (1 - b)) / (U b) ),
+
+    and the channel at the corner, where both are equal, is
+
+        q(second | first) = s0 (1 - s1) / (1 - s0 s1),
+        q(first | second) = s1 (1 - s0) / (1 - s0 s1).
+
+    Every other channel that the notion allows is this one followed by noise, so it is the best for
+    every utility at once. Which term of s0 and s1 is the larger makes the cases: for one prior
+    and epsilon-LIP, the published form is right when no symbol is rarer than 1 / (1 + e^epsilon).
+
+    Source: 001 Thm 2, eq. (21) with its condition; 000 section IV-B2 corrected.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.model import Prior
+    >>> rare = Prior.from_probabilities({"no": "0.9", "yes": "0.1"})
+    >>> binary(rare, LIP("1")).matrix.round(6).tolist()
+    [[0.782405, 0.217595], [0.268941, 0.731059]]
+    """
+    problem = Problem.of(context, notion)
+    if len(problem.inputs) != 2 or problem.given is not None:
+        raise NotDefined(
+            f"the method {BINARY.key}",
+            context.describe(),
+            "it needs two symbols; use the method optimal",
+        )
+    flips = least_flips(problem)
+    if flips.first + flips.second >= 1:
+        outputs, matrix = Alphabet.of(["nothing"]), np.ones((2, 1))
+    else:
+        outputs, matrix = problem.inputs, flips.matrix()
+    return Draft.of(
+        problem.inputs,
+        outputs,
+        matrix,
+        remarks=["every other channel that keeps the budget is this one with more noise"],
+    )
+
+
+BINARY = Design(
+    key="binary",
+    make=binary,
+    summary="two symbols: the least noise that the notion allows, in closed form",
+    promises="optimal for every utility at once: all other channels are this one with more noise",
+    source="001 Thm 2, eq. (21) corrected; 000 section IV-B2 corrected",
+    notions=(*LIFT_NOTIONS, "ldp"),
+    contexts=("prior", "family", "intervals", "ball"),
+    needs="two symbols",
+    memory=few_outputs_memory,
 )

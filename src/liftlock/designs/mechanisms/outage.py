@@ -7,23 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.outputs import strain
-from liftlock._solver.problem import Problem, gap_text
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Context, Prior
+from liftlock._runtime.progress import Progress
+from liftlock._solver.outputs import required_blend
+from liftlock._solver.problem import Problem
 from liftlock.designs.base import Design, Draft
 from liftlock.designs.mechanisms.optimal import GAP, LIMITS_OF_SEARCH, optimal
 from liftlock.designs.mechanisms.prior_free import k_rr
-from liftlock.designs.readings import with_readings
+from liftlock.designs.output_values import label_by_value
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.line.grid import GridPrior, number_labels
+from liftlock.model import Context, Prior
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.continuous.grid import GridPrior, number_labels
+from liftlock.model.provenance import gap_text
 from liftlock.notions.base import DeltaLimit, Notion
-from liftlock.progress import Progress
+from liftlock.utility.base import Utility
 from liftlock.utility.mean import points_of, posterior_means
 from liftlock.utility.symmetric import MutualInformation
-from liftlock.utility.utility import Utility
 
 _FEW = 12
 """Largest alphabet for which the LDP optimum is quick."""
@@ -74,15 +75,17 @@ def outage(
         return _bare(context)
     pure, said = _pure(context, notion, goal, options)
     if isinstance(context, GridPrior):
-        pure = with_readings(pure, context, goal)
+        pure = label_by_value(pure, context, goal)
     problem = Problem.of(context, notion.without_delta)
     outputs = pure.matrix.shape[1] + len(problem.masses)
     share = truth_share(problem.masses, allowed, outputs)
     # The integers of the pure part must keep its limits by themselves, also when they are rare.
-    blend = min(1.01 * float(strain(problem, pure.matrix).max()) / max(1.0 - share, 1e-9), 1.0)
+    blend = min(
+        1.01 * float(required_blend(problem, pure.matrix).max()) / max(1.0 - share, 1e-9), 1.0
+    )
     quiet = (1.0 - blend) * pure.matrix + blend * (dot(problem.masses, pure.matrix))
     matrix = np.hstack([(1.0 - share) * quiet, share * np.eye(len(problem.masses))])
-    names = _named(context, pure)
+    names = _name_outputs(context, pure)
     used = matrix.max(axis=0) > 0
     return Draft.of(
         problem.inputs,
@@ -99,7 +102,7 @@ def outage(
 def _bare(prior: Prior) -> Draft:
     """Release the value itself, always, where the delta allows that."""
     nothing = Draft.of(prior.inputs, ["nothing"], np.ones((len(prior.inputs), 1)))
-    names = _named(prior, nothing)
+    names = _name_outputs(prior, nothing)
     return Draft.of(
         prior.inputs,
         names.subset(range(1, len(names))),
@@ -143,7 +146,7 @@ def _pure(
     return k_rr(prior, budget), "k-ary response without a delta speaks"
 
 
-def _named(prior: Prior, pure: Draft) -> Alphabet:
+def _name_outputs(prior: Prior, pure: Draft) -> Alphabet:
     """Name the outputs of the pure part as they are, and those of the truth so that it shows."""
     exactly = [f"exactly {label}" for label in prior.inputs.labels]
     names = [*pure.outputs.labels, *exactly]
@@ -163,7 +166,7 @@ def _named(prior: Prior, pure: Draft) -> Alphabet:
 DESIGN = Design(
     key="outage",
     make=outage,
-    says="with a probability of about delta the value itself, else the best without a delta",
+    summary="with a probability of about delta the value itself, else the best without a delta",
     promises="as much as delta allows of the plain truth; costs fall by that share and no more",
     source="derived for liftlock; 000 Def 5, Cor 9; 003 Def 4",
     notions=("lip_ediv", "lip_def5", "lip_joint", "ldp_delta"),

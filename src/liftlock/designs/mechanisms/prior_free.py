@@ -9,18 +9,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import Context, representative
-from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft, FormDraft, few_outputs
+from liftlock.designs.base import (
+    LIFT_NOTIONS,
+    PRIOR_KINDS,
+    Design,
+    Draft,
+    StructuredDraft,
+    few_outputs_memory,
+)
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.forms import HashingChannel
-from liftlock.forms.hashing_channel import MOST_SYMBOLS
+from liftlock.model import Context, representative
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.structured import HashingChannel, UnaryChannel
+from liftlock.model.structured.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility, mean_cost
+from liftlock.utility.base import Utility, mean_cost
 
 
-def wider(notion: Notion) -> tuple[str, ...]:
+def remarks_on_ldp(notion: Notion) -> tuple[str, ...]:
     """Say of an LDP mechanism that it serves for a lift notion, if it does."""
     if notion.ratio_limit is not None:
         return ()
@@ -38,7 +45,7 @@ def k_rr(context: Context, notion: Notion) -> Draft:
     Source: 000 section V; 001 section V, without its claim to be optimal.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> k_rr(Prior.uniform("abc"), LDP("ln 2")).matrix.round(4)[0].tolist()
     [0.5, 0.25, 0.25]
     """
@@ -47,14 +54,14 @@ def k_rr(context: Context, notion: Notion) -> Draft:
     matrix = np.full((size, size), other)
     np.fill_diagonal(matrix, 1.0)
     matrix /= 1.0 + (size - 1) * other
-    remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}", *wider(notion)]
+    remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}", *remarks_on_ldp(notion)]
     return Draft.of(context.inputs, context.inputs, matrix, remarks=remarks)
 
 
 K_RR = Design(
     key="k-rr",
     make=k_rr,
-    says="k-ary randomised response: the truth, or any other symbol with equal probability",
+    summary="k-ary randomised response: the truth, or any other symbol with equal probability",
     promises="nothing beyond LDP; a baseline that is good for few symbols or large budgets",
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
@@ -79,7 +86,7 @@ def subset_selection(
     For w = 1 it is k-ary randomised response. Like that, it serves for lift notions too.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> draft = subset_selection(Prior.uniform("abcd"), LDP("ln 2"), size=2)
     >>> draft.outputs.labels[0], draft.matrix.round(4)[0].tolist()
     ('{a, b}', [0.2222, 0.2222, 0.2222, 0.1111, 0.1111, 0.1111])
@@ -100,7 +107,7 @@ def subset_selection(
             f"{outputs:,} subsets of {size} of {len(inputs)} symbols are too many for a table",
             remedy="use the method oue or hashing, which need no table, or a smaller size",
         )
-    remarks = [f"reports are subsets of {size} of {len(inputs)} symbols", *wider(notion)]
+    remarks = [f"reports are subsets of {size} of {len(inputs)} symbols", *remarks_on_ldp(notion)]
     return Draft.of(
         inputs,
         _names(inputs.labels, size),
@@ -153,7 +160,7 @@ def _names(labels: Sequence[Label], size: int) -> Alphabet:
 SUBSET_SELECTION = Design(
     key="subset-selection",
     make=subset_selection,
-    says="report a set of symbols that holds the true one with a probability e^epsilon as large",
+    summary="report a set of symbols that holds the true one with a probability e^epsilon as large",
     promises="nothing beyond LDP; a good baseline for histograms of a moderate alphabet",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
@@ -169,7 +176,7 @@ def hashing(
     notion: Notion,
     *,
     buckets: int | None = None,
-) -> FormDraft:
+) -> StructuredDraft:
     """Report a random hash function and a noisy bucket of the value, of about E + 1 buckets.
 
     As accurate as optimal unary encoding in a report of five bytes. The lifts are proved for the
@@ -177,20 +184,20 @@ def hashing(
     hash function was drawn, which does not depend on the value.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> draft = hashing(Prior.uniform(range(1024)), LDP("1"))
     >>> draft.channel.buckets, draft.channel.report_bytes
     (4, 5)
     """
     channel = HashingChannel.optimal(context.inputs, ldp_budget(notion), buckets=buckets)
     said = f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"
-    return FormDraft(channel, remarks=(said, *wider(notion)))
+    return StructuredDraft(channel, remarks=(said, *remarks_on_ldp(notion)))
 
 
 HASHING = Design(
     key="hashing",
     make=hashing,
-    says="optimal local hashing: each user draws a hash and reports a noisy bucket; no table",
+    summary="optimal local hashing: each user draws a hash and reports a noisy bucket; no table",
     promises="nothing beyond LDP; as accurate as oue in a much shorter report",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
@@ -198,5 +205,64 @@ HASHING = Design(
     prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
     options={"buckets": "number of buckets of the hash"},
-    memory=few_outputs,
+    memory=few_outputs_memory,
+)
+
+
+def oue(context: Context, notion: Notion) -> StructuredDraft:
+    """Report one bit for each symbol: the true one is 1 with probability 1/2, others 1 / (E + 1).
+
+    Per person, the frequency of a symbol of share f is estimated with variance 4E / (E - 1)^2 + f,
+    so a histogram of d symbols from n people with n (4 d E / (E - 1)^2 + 1).
+
+    Source: 000 section V; 001 section V with the term f that it lacks.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.model import Prior
+    >>> draft = oue(Prior.uniform(range(1024)), LDP("ln 3"))
+    >>> draft.channel.hit, draft.channel.miss, draft.channel.report_bytes
+    (Fraction(1, 2), Fraction(1, 4), 128)
+    """
+    return _unary(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion)
+
+
+def sue(context: Context, notion: Notion) -> StructuredDraft:
+    """Report one bit for each symbol, each flipped with probability 1 / (sqrt(E) + 1).
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.model import Prior
+    >>> draft = sue(Prior.uniform(range(8)), LDP("ln 9"))
+    >>> draft.channel.hit, draft.channel.miss
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    return _unary(UnaryChannel.symmetric(context.inputs, ldp_budget(notion)), notion)
+
+
+def _unary(channel: UnaryChannel, notion: Notion) -> StructuredDraft:
+    said = f"a report is {channel.report_size}, a bit for each symbol"
+    return StructuredDraft(channel, remarks=(said, *remarks_on_ldp(notion)))
+
+
+OUE = Design(
+    key="oue",
+    make=oue,
+    summary="optimal unary encoding: a noisy bit for each symbol, packed; no table",
+    promises="nothing beyond LDP; near the least variance for rare symbols of a large alphabet",
+    source="000 section V; 001 section V",
+    notions=("ldp", *LIFT_NOTIONS),
+    contexts=PRIOR_KINDS,
+    prior_free=True,
+    memory=few_outputs_memory,
+)
+
+SUE = Design(
+    key="sue",
+    make=sue,
+    summary="symmetric unary encoding: every bit of the unary code flipped alike, packed; no table",
+    promises="nothing beyond LDP; a baseline",
+    source="LDP literature; not in the papers",
+    notions=("ldp", *LIFT_NOTIONS),
+    contexts=PRIOR_KINDS,
+    prior_free=True,
+    memory=few_outputs_memory,
 )

@@ -25,10 +25,10 @@ import numpy as np
 
 from liftlock._solver.blocks import part_noise, response
 from liftlock._solver.problem import Optimality, ProfileProblem
-from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NumberError
 from liftlock.exact.integers import Floats
+from liftlock.model import ProfileGraph
 from liftlock.notions.base import Notion
 from liftlock.utility.profile_utility import ProfileUtility
 
@@ -47,8 +47,8 @@ def cluster(graph: ProfileGraph, notion: Notion) -> Draft:
     [[0.9511, 0.0489], [0.0489, 0.9511]]
     """
     problem = ProfileProblem.of(graph, notion)
-    noise = part_noise(problem, problem.laws)
-    if len(graph.components) == 1 and (problem.laws > 0).all():
+    noise = part_noise(problem, problem.distributions)
+    if len(graph.components) == 1 and (problem.distributions > 0).all():
         noise = noise[:1]
     return draft_of_blocks(problem, response(problem.values, noise))
 
@@ -56,7 +56,7 @@ def cluster(graph: ProfileGraph, notion: Notion) -> Draft:
 CLUSTER = Design(
     key="cluster",
     make=cluster,
-    says="one probability of a random answer for each connected part, in closed form",
+    summary="one probability of a random answer for each connected part, in closed form",
     promises="the least for its costliest edge; more than other edges of the part need",
     source="004 Alg 2, Thm 6",
     notions=("profile",),
@@ -82,13 +82,15 @@ def single_bit(
     """
     problem = ProfileProblem.of(graph, notion)
     _refuse_more(graph)
-    first, second = (float(law[1]) for law in problem.laws)
+    first, second = (float(distribution[1]) for distribution in problem.distributions)
     flip = flip_at_ratio(first, second, problem.ratio)
     proved = None
     if utility is not None and utility.name in ("minimax", "hamming"):
         # Both aims cost what is flipped.
-        bound = flip_at_ratio(first, second, problem.widened().ratio)
-        proved = Optimality(utility.name, flip, bound, utility.of_nothing(problem.laws))
+        bound = flip_at_ratio(first, second, problem.widen().ratio)
+        proved = Optimality(
+            utility.name, flip, bound, utility.value_of_no_release(problem.distributions)
+        )
     return draft_of_blocks(problem, response(2, np.array([2.0 * flip])), optimality=proved)
 
 
@@ -126,7 +128,7 @@ def _refuse_more(graph: ProfileGraph) -> None:
 SINGLE_BIT = Design(
     key="single-bit",
     make=single_bit,
-    says="two profiles of one bit: one flipping probability in closed form",
+    summary="two profiles of one bit: one flipping probability in closed form",
     promises="the least of all that flip every bit alike, at most half of the time",
     source="004 eq. (4), Alg 1",
     notions=("profile",),
@@ -172,7 +174,7 @@ def randomised_response(
 RANDOMISED_RESPONSE = Design(
     key="randomised-response",
     make=randomised_response,
-    says="k-ary randomised response (Warner for two values), whatever the profiles",
+    summary="k-ary randomised response (Warner for two values), whatever the profiles",
     promises="nothing beyond LDP; a baseline that every other design here should beat",
     source="004 Thm 9",
     notions=("profile",),

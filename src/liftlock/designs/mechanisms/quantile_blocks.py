@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from liftlock._solver.problem import Problem
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Context
-from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs_memory
 from liftlock.exact.integers import Floats
-from liftlock.line.grid import number_labels
+from liftlock.model import Context
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.continuous.grid import number_labels
 from liftlock.notions.base import Notion
 from liftlock.utility.mean import points_of, posterior_means
 
@@ -37,7 +37,7 @@ def quantile_blocks(context: Context, notion: Notion) -> Draft:
     Source: math k-ary response on blocks of equal mass.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> draft = quantile_blocks(Prior.uniform(range(6)), LIP("ln 2"))
     >>> draft.matrix.round(4)[0].tolist(), draft.outputs.labels
     ([0.6667, 0.1667, 0.1667], (1.5, 2.5, 3.5))
@@ -49,8 +49,8 @@ def quantile_blocks(context: Context, notion: Notion) -> Draft:
     fitting = (upper - lower) / (1.0 - lower) if lower < 1.0 < upper else 1.0
     count = math.floor(min(fitting * (1.0 + _WHOLE), len(masses)))
     if count >= 2 or len(masses) == 1 or not lower < 1.0 < upper:
-        rows = joined_blocks(lower / count + (1.0 - lower) * block_shares(masses, count))
-        said = _described(count, fitting, lower)
+        rows = merge_equal_blocks(lower / count + (1.0 - lower) * block_shares(masses, count))
+        said = _describe(count, fitting, lower)
     else:
         rows, below = two_blocks(masses, points[order], lower, upper)
         said = (
@@ -95,7 +95,7 @@ def block_shares(masses: Floats, count: int) -> Floats:
     return each
 
 
-def joined_blocks(rows: Floats) -> Floats:
+def merge_equal_blocks(rows: Floats) -> Floats:
     """Join neighbouring blocks that say the same: those that lie in one cell."""
     scaled = rows / rows.sum(axis=0)
     same = np.abs(np.diff(scaled, axis=1)).max(axis=0, initial=0.0) < _ALIKE
@@ -125,7 +125,7 @@ def two_blocks(masses: Floats, points: Floats, lower: float, upper: float) -> tu
     return np.stack([first, 1.0 - first], axis=1), a
 
 
-def _described(count: int, fitting: float, lower: float) -> str:
+def _describe(count: int, fitting: float, lower: float) -> str:
     own = 1.0 - lower * (count - 1) / count
     said = f"{count} blocks of equal mass: one's own with probability {own:.6g}"
     if count > 1:
@@ -139,12 +139,12 @@ def _described(count: int, fitting: float, lower: float) -> str:
 DESIGN = Design(
     key="quantile-blocks",
     make=quantile_blocks,
-    says="report which block of equal mass a number lies in, or another block at random",
+    summary="report which block of equal mass a number lies in, or another block at random",
     promises="closed form; every lift is at its limit when 1 + e^epsilon is whole, and for numbers "
     "spread evenly nothing then has a smaller squared error",
     source="derived for liftlock; not in the papers",
     notions=LIFT_NOTIONS,
     contexts=("prior",),
     needs="numbers, as labels or coordinates",
-    memory=few_outputs,
+    memory=few_outputs_memory,
 )

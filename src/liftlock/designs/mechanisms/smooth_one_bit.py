@@ -14,16 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.blocks import NO_ROOM, differing, mean_bound, response, settled, shares
-from liftlock._solver.clock import Clock
-from liftlock._solver.linear_programme import LinearProgram, Solver, safe_bound
+from liftlock._runtime.clock import Clock
+from liftlock._runtime.progress import Progress
+from liftlock._solver.blocks import (
+    NO_ROOM,
+    differing_parts,
+    enforce_budget,
+    mean_bound,
+    response,
+    shares,
+)
 from liftlock._solver.problem import Optimality, ProfileProblem
-from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import LinearProgramme, Solver, safe_bound
+from liftlock.model import ProfileGraph
 from liftlock.notions.base import Notion
-from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIR = 1e-11
@@ -63,23 +70,23 @@ def smooth_one_bit(
             "use minimax or hamming, or the method smooth-categorical",
         )
     clock = Clock(seconds=seconds, watch=watch)
-    clock.tell("flips")
+    clock.report_stage("flips")
     flips, bound, solved = least_flips(problem, goal, clock)
     remarks: tuple[str, ...] = ()
-    if problem.ratio == 1.0 and (parts := differing(problem)):
+    if problem.ratio == 1.0 and (parts := differing_parts(problem)):
         flips[np.concatenate(parts)] = 0.5
         remarks = (NO_ROOM,)
-    blocks = settled(problem, response(2, 2.0 * flips))
+    blocks = enforce_budget(problem, response(2, 2.0 * flips))
     proved = Optimality(
         goal.name,
-        goal.value(problem.laws, blocks),
+        goal.value(problem.distributions, blocks),
         bound,
-        goal.of_nothing(problem.laws),
+        goal.value_of_no_release(problem.distributions),
         seconds=clock.elapsed,
         stopped="" if solved else clock.ended or "stuck",
     )
     return draft_of_blocks(
-        problem, blocks, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
+        problem, blocks, optimality=proved, remarks=(*proved.early_stop_remarks(), *remarks)
     )
 
 
@@ -93,24 +100,24 @@ def least_flips(
     with extra("solver"):
         from scipy.sparse import csr_matrix, identity, vstack
 
-    ones = problem.laws[:, 1]
+    ones = problem.distributions[:, 1]
     size, weights = len(ones), shares(goal.weights)
     minimax = goal.name == "minimax"
-    program = LinearProgram()
-    flips = program.variables(np.zeros(size) if minimax else weights, most=0.5)
-    largest = program.variables(np.array([float(minimax)]), most=0.5)
+    program = LinearProgramme()
+    flips = program.add_variables(np.zeros(size) if minimax else weights, most=0.5)
+    largest = program.add_variables(np.array([float(minimax)]), most=0.5)
     column = csr_matrix(np.ones((size, 1)))
-    program.between([(flips, identity(size)), (largest, -column)], -np.inf, 0.0)
+    program.add_rows([(flips, identity(size)), (largest, -column)], -np.inf, 0.0)
     rows, ends = edge_rows(problem, problem.ratio)
-    program.between([(flips, rows)], -np.inf, ends)
+    program.add_rows([(flips, rows)], -np.inf, ends)
     solver = Solver(program, clock=clock)
-    solver.keep(np.zeros(size + 1), np.full(size + 1, 0.5))
+    solver.set_bounds(np.zeros(size + 1), np.full(size + 1, 0.5))
     found = solver.solve()
     if not len(found.values):
         # To a budget of 0 rounding may look like a contradiction.
         return np.full(size, 0.5), 0.0, False
     # The bound is proved for the budget itself, not for the slightly smaller one of the search.
-    wide, wide_ends = edge_rows(problem, problem.widened().ratio)
+    wide, wide_ends = edge_rows(problem, problem.widen().ratio)
     bound = safe_bound(
         solver.cost,
         solver.least,
@@ -124,8 +131,8 @@ def least_flips(
         bound = mean_bound(bound, goal.weights, 0.5)
     if minimax and found.solved:
         most = np.full(size + 1, min(float(found.values[largest]) + _HAIR, 0.5))
-        solver.keep(np.zeros(size + 1), most)
-        solver.price(np.append(weights, 0.0))
+        solver.set_bounds(np.zeros(size + 1), most)
+        solver.set_costs(np.append(weights, 0.0))
         second = solver.solve()
         if second.solved and len(second.values):
             found = second
@@ -140,24 +147,25 @@ def edge_rows(problem: ProfileProblem, ratio: float) -> tuple[Any, Floats]:
     with extra("solver"):
         from scipy.sparse import coo_matrix, vstack
 
-    size = len(problem.laws)
+    size = len(problem.distributions)
     more, less = np.concatenate([problem.edges, problem.edges[:, ::-1]]).T
     count, blocks, ends = len(more), [], []
     places = np.tile(np.arange(count), 2)
     for output in (0, 1):
-        law = problem.laws[:, output]
-        slope = 1.0 - 2.0 * law
+        distribution = problem.distributions[:, output]
+        slope = 1.0 - 2.0 * distribution
         values = np.concatenate([slope[more] / ratio, -slope[less]])
         columns = np.concatenate([more, less])
         blocks.append(coo_matrix((values, (places, columns)), (count, size + 1)))
-        ends.append(law[less] - law[more] / ratio)
+        ends.append(distribution[less] - distribution[more] / ratio)
     return vstack(blocks), np.concatenate(ends)
 
 
 DESIGN = Design(
     key="smooth-one-bit",
     make=smooth_one_bit,
-    says="one bit: a flipping probability for each profile, small where its neighbours are alike",
+    summary="one bit: a flipping probability for each profile, small where its "
+    "neighbours are alike",
     promises="the least of all that flip both values of a profile alike, at most half of the time",
     source="004 eq. (5), Alg 3, Thm 7",
     notions=("profile",),

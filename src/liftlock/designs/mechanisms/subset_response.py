@@ -6,23 +6,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock._solver.clock import Clock, Ending, TimeUp
-from liftlock._solver.column_generation import Oracle, generate
-from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
-from liftlock._solver.outputs import joined, named_outputs
+from liftlock._runtime.clock import Clock, Ending, SetupTimedOut
+from liftlock._solver.column_generation import Oracle, generate_columns
+from liftlock._solver.enumeration import EnumeratedOracle, enumerate_vertices, half_spaces
+from liftlock._solver.outputs import merge_rare_outputs, name_outputs
 from liftlock._solver.problem import Problem
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import Context, Joint
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
-from liftlock.designs.mechanisms.merging import Pool, in_order, safe_subsets
 from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs.mechanisms.watchdog import Pool, safe_subsets, sort_groups
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.model import Context, Joint
+from liftlock.model.alphabet import Alphabet, Label
 from liftlock.notions.base import Notion
-from liftlock.utility.shape import Linear
+from liftlock.utility.base import Linear, Utility, restrict
 from liftlock.utility.symmetric import MutualInformation
-from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7
 """Largest subset whose extreme posteriors are all listed, which is quickest there."""
@@ -51,7 +50,7 @@ def subset_response(
 
     Source: 002 Algorithm 2, eq. (24)-(30).
 
-    >>> from liftlock.contexts import Joint
+    >>> from liftlock.model import Joint
     >>> from liftlock.notions.lip import LIP
     >>> table = {"s": {"a": 30, "b": 5, "c": 20, "d": 45}, "t": {"a": 5, "b": 30, "c": 45, "d": 20}}
     >>> draft = subset_response(Joint.from_counts(table), LIP("0.3"))
@@ -60,14 +59,14 @@ def subset_response(
     """
     goal: Utility = utility if utility is not None else MutualInformation()
     pool = Pool.of(context, notion)
-    groups = in_order(safe_subsets(pool, *pool.split()))
+    groups = sort_groups(safe_subsets(pool, *pool.split()))
     if len(groups) == 1 and not isinstance(context, Joint):
         whole = optimal(context, notion, utility=goal, gap=gap, seconds=seconds)
         remark = "no symbol can be told apart from the others: the optimum over all of them"
         return replace(whole, remarks=(remark, *whole.remarks), optimality=None)
     problem = Problem.of(context, notion)
     clock = Clock(gap=gap, seconds=seconds)
-    parts = [_within(problem, goal, group, clock) for group in groups]
+    parts = [_solve_subset(problem, goal, group, clock) for group in groups]
     outputs = [label for part in parts for label in part.outputs]
     matrix = np.zeros((len(pool.masses), len(outputs)))
     begin = 0
@@ -88,7 +87,7 @@ class _Part:
     stopped: Ending = ""
 
 
-def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> _Part:
+def _solve_subset(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> _Part:
     """Find the best response inside one subset."""
     labels = problem.inputs.subset(group)
     if len(group) == 1:
@@ -107,7 +106,7 @@ def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> 
         given=given[secrets > 0],
         secret_masses=secrets[secrets > 0],
     )
-    narrow = restricted(goal, places, len(problem.masses))
+    narrow = restrict(goal, places, len(problem.masses))
     outputs, channel, stopped = _solve(inside, narrow, clock)
     # A symbol that never occurs (LDP only) answers like the subset as a whole.
     rows = np.tile(dot(inside.masses, channel), (len(group), 1))
@@ -121,12 +120,12 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         # A budget of 0 leaves no room for rounding, and only merging needs none.
         return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
-    oracle = _listed(problem, goal)
+    oracle = _enumerate_posteriors(problem, goal)
     if oracle is None and isinstance(goal.shape, Linear):
         from liftlock._solver.channel_programme import least_distortion
 
         least = least_distortion(problem, goal, clock=clock)
-        kept = joined(problem, goal, least.matrix)
+        kept = merge_rare_outputs(problem, goal, least.matrix)
         return least.outputs.subset(kept.kept), kept.matrix, least.stopped
     if oracle is None:
         with clock.pause():  # while it is compiled
@@ -134,22 +133,22 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
 
         try:
             oracle = rows_oracle(problem, goal, clock)
-        except TimeUp:
+        except SetupTimedOut:
             return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
-    found = generate(problem.masses, goal, oracle, clock)
-    channel = joined(problem, goal, found.channel(problem.masses)).matrix
-    outputs, order = named_outputs(problem.inputs, channel, problem.masses)
+    found = generate_columns(problem.masses, goal, oracle, clock)
+    channel = merge_rare_outputs(problem, goal, found.channel(problem.masses)).matrix
+    outputs, order = name_outputs(problem.inputs, channel, problem.masses)
     return outputs, channel[:, order], found.stopped
 
 
-def _listed(problem: Problem, goal: Utility) -> Oracle | None:
+def _enumerate_posteriors(problem: Problem, goal: Utility) -> Oracle | None:
     """List every extreme posterior, if they are few enough and far enough apart."""
     symbols = len(problem.masses)
     cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
     if symbols > 2 and not 0 < len(cuts) <= _CUTS:
         return None
     try:
-        return ListedOracle(enumerate_vertices(cuts, symbols), goal)
+        return EnumeratedOracle(enumerate_vertices(cuts, symbols), goal)
     except InputError:
         return None
 
@@ -182,7 +181,8 @@ def _remarks(parts: list[_Part], symbols: int) -> list[str]:
 DESIGN = Design(
     key="subset-response",
     make=subset_response,
-    says="release symbols of low risk, respond optimally inside small subsets of the others (SRR)",
+    summary="release symbols of low risk, respond optimally inside small subsets of "
+    "the others (SRR)",
     promises="optimal inside each subset, not overall; never worse than subset merging",
     source="002 Algorithm 2, corrected",
     notions=(*LIFT_NOTIONS, "ldp"),

@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.problem import refuse_never
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Context, Prior
+from liftlock._solver.problem import refuse_zero_mass
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_labels, read_domain
+from liftlock.model import Context, Prior
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.continuous.grid import (
+    DEFAULT_BINS,
+    GridPrior,
+    check_bins,
+    number_labels,
+    read_domain,
+)
 from liftlock.utility.mean import points_of
 
 _FEWEST = 64
@@ -42,7 +48,7 @@ class Axis:
     points: Floats
     masses: Floats
     edges: Floats
-    inner_variance: float = 0.0
+    variance_within_bins: float = 0.0
     """The squared error that cutting the inputs into cells has cost already."""
 
     @classmethod
@@ -57,14 +63,14 @@ class Axis:
         if not isinstance(context, Prior):
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
         points = points_of(context.inputs, "added noise")
-        refuse_never(context)
+        refuse_zero_mass(context)
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
-            few = min(max(len(context.grid), _FEWEST), DEFAULT_CELLS)
-            cells = few if outputs is None else check_cells(outputs)
+            few = min(max(len(context.grid), _FEWEST), DEFAULT_BINS)
+            bins = few if outputs is None else check_bins(outputs)
         else:
             ends = (float(points.min()), float(points.max()))
-            cells = DEFAULT_CELLS if outputs is None else check_cells(outputs)
+            bins = DEFAULT_BINS if outputs is None else check_bins(outputs)
         if domain is not None:
             ends = read_domain(domain)
         if not ends[0] < ends[1]:
@@ -77,14 +83,14 @@ class Axis:
                 value=f"{ends[0]:g} to {ends[1]:g}",
                 remedy=f"the numbers go from {points.min():g} to {points.max():g}",
             )
-        edges = np.linspace(*ends, cells + 1)
+        edges = np.linspace(*ends, bins + 1)
         if not (np.diff(0.5 * (edges[:-1] + edges[1:])) > 0).all():
             raise InputError(
-                f"{cells} outputs are too close for floats",
+                f"{bins} outputs are too close for floats",
                 value=f"{ends[0]!r} to {ends[1]!r}",
                 remedy="use fewer outputs, or subtract a common offset from all numbers",
             )
-        return cls(context.inputs, points, context.floats(), edges, context.inner_variance)
+        return cls(context.inputs, points, context.floats(), edges, context.variance_within_bins)
 
     @property
     def lower(self) -> float:
@@ -102,7 +108,7 @@ class Axis:
         return self.upper - self.lower
 
     @property
-    def spread(self) -> float:
+    def input_range(self) -> float:
         """The distance between the outermost inputs, x_max - x_min."""
         return float(np.ptp(self.points))
 
@@ -117,7 +123,7 @@ class Axis:
         """The output cells, labelled by the numbers that are released."""
         return Alphabet.of(*number_labels(self.values.tolist(), self.width / len(self.values)))
 
-    def clamped(self, below: Callable[[Floats], Floats]) -> Floats:
+    def clamp(self, below: Callable[[Floats], Floats]) -> Floats:
         """Return the probability of each cell, those at the ends taking what lies beyond them.
 
         `below` gets minus the distance from every input (rows) to every inner edge (columns), and
@@ -130,29 +136,29 @@ class Axis:
         right = np.concatenate([ends > 0, apart > 0, ends == 0], axis=1)
         low, high = tails[:, :-1], tails[:, 1:]
         one_side = np.abs(high - low)
-        cells: Floats = np.where(right[:, 1:] & ~right[:, :-1], 1.0 - low - high, one_side)
-        return cells
+        bins: Floats = np.where(right[:, 1:] & ~right[:, :-1], 1.0 - low - high, one_side)
+        return bins
 
-    def cut_text(self, how: str = "clamped to") -> str:
+    def cells_text(self, how: str = "clamped to") -> str:
         """Say what becomes of a number and its noise."""
         ends = f"[{self.lower:g}, {self.upper:g}]"
         return f"{how} {ends}, {len(self.values)} bins"
 
-    def worth(self, matrix: Floats) -> str:
+    def error_text(self, matrix: Floats) -> str:
         """Say how far a released number is from the true one, if it is taken as it is."""
         squared, absolute = (self.face_value_error(matrix, power) for power in (2, 1))
         return (
             "taken as it is, a released number has mean squared error "
-            f"{squared + self.inner_variance:.6g} and mean absolute error {absolute:.6g}"
+            f"{squared + self.variance_within_bins:.6g} and mean absolute error {absolute:.6g}"
         )
 
-    def coarse(self, cells: int) -> Axis:
+    def coarsen(self, bins: int) -> Axis:
         """Return the same axis with fewer output cells."""
-        return replace(self, edges=np.linspace(self.lower, self.upper, cells + 1))
+        return replace(self, edges=np.linspace(self.lower, self.upper, bins + 1))
 
     def draft(self, matrix: Floats, *, remarks: Sequence[str], faithful: bool = False) -> Draft:
         """Return the draft of a matrix of cells, rare ones joined with their neighbours."""
-        joined, kept = join_rare(matrix)
+        joined, kept = merge_rare_cells(matrix)
         outputs = self.outputs if len(kept) == len(self.values) else self.outputs.subset(kept)
         said = list(remarks)
         if len(kept) < len(self.values):
@@ -173,13 +179,15 @@ class Axis:
         return total
 
 
-def join_rare(matrix: Floats) -> tuple[Floats, list[int]]:
+def merge_rare_cells(matrix: Floats) -> tuple[Floats, list[int]]:
     """Join outputs that no input gives with a probability of 2^-20 with the nearest other one.
 
     Joining comes after the noise, so it can only hide. It keeps outputs so rare that rounding to
     integers would distort them out of a table. Returns the matrix and the outputs that are left.
 
-    >>> matrix, kept = join_rare(np.array([[0.5, 1e-9, 0.5 - 1e-9], [0.25, 1e-9, 0.75 - 1e-9]]))
+    >>> matrix, kept = merge_rare_cells(
+    ...     np.array([[0.5, 1e-9, 0.5 - 1e-9], [0.25, 1e-9, 0.75 - 1e-9]])
+    ... )
     >>> matrix.shape, kept
     ((2, 2), [0, 2])
     """

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from liftlock.designs.base import Design, Draft
-from liftlock.designs.noise.axis import Axis, join_rare
+from liftlock.designs.noise.axis import Axis, merge_rare_cells
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, least_cost, smallest_scale
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.line.law import numbers_of
+from liftlock.model.continuous.distribution import read_numbers
 from liftlock.notions.base import Notion
 
 _LEAST = 1e-3
@@ -50,24 +50,24 @@ class Noise(ABC):
         return "clamped to"
 
     @abstractmethod
-    def cells(self, scales: float | Floats) -> Floats:
+    def bin_masses(self, scales: float | Floats) -> Floats:
         """Return the probability of each output cell, for one scale or one for each input."""
 
     @abstractmethod
-    def published(self, rule: str, notion: Notion) -> tuple[float, str]:
+    def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
         """Return the scale of a published rule, and say in one sentence where it is from."""
 
     @abstractmethod
-    def calibrated(self, scale: float, notion: Notion) -> str:
+    def calibration_text(self, scale: float, notion: Notion) -> str:
         """Say what is true of the least scale that keeps a budget."""
 
     @abstractmethod
-    def uncut(self, scale: float, notion: Notion) -> list[str]:
+    def unclamped_remarks(self, scale: float, notion: Notion) -> list[str]:
         """Say what is known of the noise before it is cut into cells."""
 
-    def worth(self, matrix: Floats, scales: float | Floats) -> str:  # noqa: ARG002
+    def error_text(self, matrix: Floats, scales: float | Floats) -> str:  # noqa: ARG002
         """Say how far a released number is from the true one."""
-        return self.axis.worth(matrix)
+        return self.axis.error_text(matrix)
 
     # --- scales -----------------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ class Noise(ABC):
         """A scale that is as good as none."""
         return _LEAST * self.axis.width / len(self.axis.values)
 
-    def on(self, axis: Axis) -> Self:
+    def with_axis(self, axis: Axis) -> Self:
         """Return the same noise on another axis."""
         return replace(self, axis=axis)
 
@@ -86,13 +86,13 @@ class Noise(ABC):
         """Return the least s for which the scales s times a profile truly keep a budget."""
         coarse = None
         if len(self.axis.values) > self.many_outputs:
-            few = self.on(self.axis.coarse(_FEW_OUTPUTS))
+            few = self.with_axis(self.axis.coarsen(_FEW_OUTPUTS))
 
             def coarse(scale: float) -> Floats:
-                return join_rare(few.cells(scale * profile))[0]
+                return merge_rare_cells(few.bin_masses(scale * profile))[0]
 
         return smallest_scale(
-            lambda scale: join_rare(self.cells(scale * profile))[0],
+            lambda scale: merge_rare_cells(self.bin_masses(scale * profile))[0],
             self.axis.masses,
             notion,
             start=self.axis.width,
@@ -105,7 +105,7 @@ class Noise(ABC):
         """Return the scale that a rule gives, and say in one sentence where it is from."""
         if rule == "smallest":
             found = self.smallest(notion)
-            return found, self.calibrated(found, notion)
+            return found, self.calibration_text(found, notion)
         if not isinstance(rule, str):
             return read_positive(rule, self.unit, "give one, or smallest"), (
                 f"the {self.unit} was given"
@@ -114,9 +114,9 @@ class Noise(ABC):
             raise InputError(
                 "unknown scale", value=rule, remedy=f"use {', '.join(self.rules)}, or a number"
             )
-        return self.published(rule, notion)
+        return self.published_scale(rule, notion)
 
-    def follow(
+    def follow_profile(
         self,
         notion: Notion,
         single: float,
@@ -162,27 +162,27 @@ class Noise(ABC):
             said = f"{self.one_scale} {scales:.6g}"
         else:
             said = f"{self.several_scales} {scales.min():.6g} to {scales.max():.6g}"
-        return f"{said}, {self.axis.cut_text(self.how)}"
+        return f"{said}, {self.axis.cells_text(self.how)}"
 
     def draft(self, scales: float | Floats, remarks: Sequence[str], *, faithful: bool) -> Draft:
         """Return the draft of noise of these scales."""
-        matrix = self.cells(scales)
-        said = [self.describe(scales), *remarks, self.worth(matrix, scales)]
+        matrix = self.bin_masses(scales)
+        said = [self.describe(scales), *remarks, self.error_text(matrix, scales)]
         return self.axis.draft(matrix, remarks=said, faithful=faithful)
 
-    def one_for_all(
+    def single_scale_draft(
         self, notion: Notion, scale: str | float | None, *, as_published: bool
     ) -> Draft:
         """Return the draft of noise with one scale for all numbers."""
         rule = ("published" if as_published else "smallest") if scale is None else scale
         found, source = self.scale(rule, notion)
-        remarks = [source, *self.uncut(found, notion)]
+        remarks = [source, *self.unclamped_remarks(found, notion)]
         return self.draft(found, remarks, faithful=rule != "smallest")
 
 
 def read_number(given: object, allowed: Callable[[float], bool], wrong: str, remedy: str) -> float:
     """Read a number that was given as an option; one that is not allowed is refused as `wrong`."""
-    found = numbers_of([given])
+    found = read_numbers([given])
     if len(found) != 1 or not allowed(float(found[0])):
         raise InputError(wrong, value=given, remedy=remedy)
     return float(found[0])

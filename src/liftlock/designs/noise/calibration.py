@@ -57,7 +57,7 @@ def slack_of(notion: Notion) -> Slack:
     It allows for what rounding the matrix to integers can add.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> beyond = slack_of(LIP("ln 2"))
     >>> fair = np.array([0.5, 0.5])
     >>> round(beyond(np.array([[0.75, 0.25], [0.25, 0.75]]), fair), 6)  # a lift falls to 1/2
@@ -285,16 +285,16 @@ def smallest_scale(
 
     if coarse is None:
         breaks, keeps = _bracket(beyond, notion, start, least, most, 2.0)
-        return _halved(beyond, breaks, keeps, within) * (1.0 + _INSIDE)
+        return _bisect(beyond, breaks, keeps, within) * (1.0 + _INSIDE)
     few = coarse
 
     def nearly(scale: float) -> float:
         return slack(few(scale), masses)
 
-    near = _chords(nearly, *_bracket(nearly, notion, start, least, most, 2.0))
+    near = _regula_falsi(nearly, *_bracket(nearly, notion, start, least, most, 2.0))
     # Fewer outputs can only hide, so the root is where theirs is, or a little above.
     around = _bracket(beyond, notion, near, least, most, _NARROW)
-    return _chords(beyond, *around) * (1.0 + _INSIDE)
+    return _regula_falsi(beyond, *around) * (1.0 + _INSIDE)
 
 
 Measured = tuple[float, float]
@@ -341,7 +341,7 @@ def _bracket(
     return (here, found), (here, found)
 
 
-def _halved(
+def _bisect(
     beyond: Callable[[float], float], breaks: Measured, keeps: Measured, within: float
 ) -> float:
     """Close in on a sign change between a scale that breaks the budget and one that keeps it.
@@ -359,7 +359,7 @@ def _halved(
     return high
 
 
-def _chords(beyond: Callable[[float], float], breaks: Measured, keeps: Measured) -> float:
+def _regula_falsi(beyond: Callable[[float], float], breaks: Measured, keeps: Measured) -> float:
     """Close in on a sign change in fewer steps, for channels that take long to make."""
     (low, at_low), (high, at_high) = breaks, keeps
     kept = broke = False

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
@@ -19,8 +18,9 @@ from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
+from liftlock.model import Context
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility, mean_cost
+from liftlock.utility.base import Utility, mean_cost
 
 _SHARES = exp(np.linspace(0.0, log(0.05), 33))
 """Shares of the common deviation at which each value is looked at alone."""
@@ -34,8 +34,8 @@ _FEW_OUTPUTS = 64
 class Gaussian(Noise):
     """Noise N(0, sigma^2), clamped to the domain.
 
-    Published deviations read the prior as a normal law, and protect what lies within a radius of
-    its mean.
+    Published deviations read the prior as a normal distribution, and protect what lies within a
+    radius of its mean.
     """
 
     radius: float | None = None
@@ -74,20 +74,20 @@ class Gaussian(Noise):
         remedy = "give the largest distance from the mean to protect"
         return read_positive(self.radius, "radius", remedy)
 
-    def cells(self, scales: float | Floats) -> Floats:
+    def bin_masses(self, scales: float | Floats) -> Floats:
         """Return the cells of clamped normal noise, of one deviation or of one for each input."""
         with extra("statistics"):
             from scipy.special import ndtr
 
         sigmas = np.reshape(scales, (-1, 1))
-        return self.axis.clamped(lambda below: ndtr(below / sigmas))
+        return self.axis.clamp(lambda below: ndtr(below / sigmas))
 
     def scale(self, rule: object, notion: Notion) -> tuple[float, str]:
         """Return the deviation that a rule gives; a wrong radius is refused with every rule."""
         _ = self.sd, self.reach
         return super().scale(rule, notion)
 
-    def published(self, rule: str, notion: Notion) -> tuple[float, str]:
+    def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
         """Return the deviation of a published rule, and say where it is from."""
         if rule == "published":
             epsilon, delta, form = _lip_formula(notion, "the published deviation")
@@ -103,29 +103,31 @@ class Gaussian(Noise):
             )
         epsilon, delta = float(allowed.epsilon), float(allowed.delta)
         if rule == "analytic":
-            found = formulas.analytic_sigma(epsilon, delta, self.axis.spread)
+            found = formulas.analytic_sigma(epsilon, delta, self.axis.input_range)
             return found, "the analytic deviation for (epsilon, delta)-LDP, whatever the prior"
         proved = "" if epsilon <= formulas.CLASSICAL_LIMIT else ", proved for epsilon <= 1 alone"
-        found = formulas.classical_sigma(epsilon, delta, self.axis.spread)
+        found = formulas.classical_sigma(epsilon, delta, self.axis.input_range)
         return found, f"the classical deviation for (epsilon, delta)-LDP{proved}"
 
-    def calibrated(self, scale: float, notion: Notion) -> str:  # noqa: ARG002
+    def calibration_text(self, scale: float, notion: Notion) -> str:  # noqa: ARG002
         """Say what is true of the least deviation that keeps a budget."""
         return f"the least deviation of the finite channel for {notion}"
 
-    def uncut(self, scale: float, notion: Notion) -> list[str]:
+    def unclamped_remarks(self, scale: float, notion: Notion) -> list[str]:
         """Say what the formulas without clamping and binning give at this deviation."""
         allowed = notion.delta_limit()
         if allowed is None:
             return []
         if allowed.form == "ldp":
-            delta = formulas.analytic_delta(float(allowed.epsilon), scale, self.axis.spread)
+            delta = formulas.analytic_delta(float(allowed.epsilon), scale, self.axis.input_range)
             return [f"without clamping and binning the analytic delta is {delta:.4g}"]
         epsilon, _, form = _lip_formula(notion, "the published deviation")
         delta = float(formulas.radius_delta(self.reach, self.sd, scale, epsilon, form))
         within = f"|x - {self.mean:.6g}| <= {self.reach:.6g}"
-        uncut = "for a normal distribution without clamping and binning the analytic delta of"
-        said = [f"{uncut} {within} is {delta:.4g} ({form})"]
+        unclamped_remarks = (
+            "for a normal distribution without clamping and binning the analytic delta of"
+        )
+        said = [f"{unclamped_remarks} {within} is {delta:.4g} ({form})"]
         if self.radius is not None:
             beyond = float(self.axis.masses[self.distances > self.reach].sum())
             said.append(
@@ -172,13 +174,13 @@ def gaussian(
     Source: 000 Thm 5, eq. (24).
 
     >>> from liftlock.notions.approximate import ApproximateLIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
     'Gaussian noise, standard deviation 32.4402, clamped to [20, 60], 512 bins'
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs), radius)
-    return noise.one_for_all(notion, scale, as_published=as_published)
+    return noise.single_scale_draft(notion, scale, as_published=as_published)
 
 
 def instance_gaussian(
@@ -197,14 +199,14 @@ def instance_gaussian(
 
     The profile is the least deviation that x alone would need if all had it, as the published rule
     has it. That rule takes it for enough, and breaks its budget. Here s is the least one at which
-    the finite channel, with the output law that these deviations truly give, keeps the budget, and
-    t in [0, 1] the power with the least cost. The power 0 is the one deviation of `gaussian`, so
-    the result is never worse.
+    the finite channel, with the output distribution that these deviations truly give, keeps the
+    budget, and t in [0, 1] the power with the least cost. The power 0 is the one deviation of
+    `gaussian`, so the result is never worse.
 
     Source: 000 Cor 10.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> ages = Prior.from_counts({20: 1, 30: 4, 40: 6, 50: 4, 60: 1})
     >>> for said in instance_gaussian(ages, LIP("2"), outputs=64).remarks[:2]:
     ...     print(said)
@@ -213,13 +215,13 @@ def instance_gaussian(
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs))
     if as_published:
-        sigmas, said = _published(noise, notion)
+        sigmas, said = _published_scales(noise, notion)
     else:
-        sigmas, said = _calibrated(noise, notion, utility, power)
+        sigmas, said = _calibrated_scales(noise, notion, utility, power)
     return noise.draft(sigmas, said, faithful=as_published)
 
 
-def _published(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:
+def _published_scales(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:
     """Return the published deviations, and say what delta they truly have."""
     epsilon, delta, form = _lip_formula(notion, "the published deviation by instance")
     points = noise.axis.points
@@ -232,16 +234,19 @@ def _published(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:
     true = formulas.output_deltas(
         points[places], sigmas[places], noise.axis.masses, points, sigmas, epsilon, form
     )
-    law = f"mean {noise.mean:.6g} and deviation {noise.sd:.6g}"
+    distribution = f"mean {noise.mean:.6g} and deviation {noise.sd:.6g}"
     found = f"{true[0]:.4g}, at the ends {true[1]:.4g} and {true[2]:.4g} ({form})"
     middle = f"{points[places[0]]:.6g}"
     return sigmas, [
-        f"the published deviations, the prior approximated by a normal distribution of {law}",
+        (
+            "the published deviations, the prior approximated by a normal distribution of "
+            f"{distribution}"
+        ),
         f"without clamping and binning their true delta at {middle} is {found}",
     ]
 
 
-def _calibrated(
+def _calibrated_scales(
     noise: Gaussian, notion: Notion, utility: Utility | None, power: float | None
 ) -> tuple[Floats, list[str]]:
     """Return the deviations of the best power, or of the one that is given."""
@@ -253,13 +258,13 @@ def _calibrated(
         return bent
 
     def cost(place: Noise, sigmas: Floats) -> float:
-        matrix = place.cells(sigmas)
+        matrix = place.bin_masses(sigmas)
         if utility is None:
             return place.axis.face_value_error(matrix)
         return mean_cost(utility, matrix, place.axis.masses)
 
     if power is None:
-        strength, sigmas = noise.follow(
+        strength, sigmas = noise.follow_profile(
             notion, common, profile, cost, (_few(noise), profile), _POWERS, refinements=_REFINEMENTS
         )
     else:
@@ -271,7 +276,7 @@ def _calibrated(
 
 
 def _few(noise: Gaussian) -> Gaussian:
-    return noise.on(noise.axis.coarse(min(_FEW_OUTPUTS, len(noise.axis.values))))
+    return noise.with_axis(noise.axis.coarsen(min(_FEW_OUTPUTS, len(noise.axis.values))))
 
 
 def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:
@@ -280,13 +285,13 @@ def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:
     It is what Cor 10 asks for, with the masses as they are, and clamped and cut.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> noise = Gaussian(Axis.of(Prior.from_counts({0: 1, 1: 8, 2: 1}), outputs=32))
     >>> needed_shares(noise, LIP("1"), noise.smallest(LIP("1"))).round(2).tolist()
     [1.0, 0.32, 1.0]
     """
     few, needs = _few(noise), row_needs(notion)
-    found = np.stack([needs(few.cells(share * common), few.axis.masses) for share in _SHARES])
+    found = np.stack([needs(few.bin_masses(share * common), few.axis.masses) for share in _SHARES])
     broken = found > 0
     first = np.where(broken.any(axis=0), broken.argmax(axis=0), len(_SHARES) - 1)
     last = np.maximum(first - 1, 0)
@@ -307,7 +312,8 @@ _OPTIONS = {
 GAUSSIAN = noise_design(
     "gaussian",
     gaussian,
-    says="add normal noise, clamp to the domain and discretise; the least deviation that suffices",
+    summary="add normal noise, clamp to the domain and discretise; the least "
+    "deviation that suffices",
     promises="the least deviation of its kind; more budget never asks for more noise",
     source="000 Thm 5 on a bounded domain; eq. (24)",
     options={
@@ -319,7 +325,7 @@ GAUSSIAN = noise_design(
 INSTANCE_GAUSSIAN = noise_design(
     "gaussian-by-instance",
     instance_gaussian,
-    says="normal noise, less where the prior is dense; clamped, discretised, calibrated exactly",
+    summary="normal noise, less where the prior is dense; clamped, discretised, calibrated exactly",
     promises="never worse than gaussian for the utility that was asked for",
     source="000 Cor 10, calibrated on the true output distribution",
     uses_utility=True,

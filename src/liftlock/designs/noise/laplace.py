@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.base import Noise, noise_design, read_number
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.line.grid import GridPrior
+from liftlock.model import Context
+from liftlock.model.continuous.grid import GridPrior
 from liftlock.notions.base import Notion
 
 SENSITIVITIES = ("domain", "data")
@@ -64,11 +64,11 @@ class Laplace(Noise):
                 value=self.sensitivity,
                 remedy=f"use {' or '.join(SENSITIVITIES)}",
             )
-        return self.axis.width if self.sensitivity == "domain" else self.axis.spread
+        return self.axis.width if self.sensitivity == "domain" else self.axis.input_range
 
-    def cells(self, scales: float | Floats) -> Floats:
+    def bin_masses(self, scales: float | Floats) -> Floats:
         """Return the probability of each output cell, for one scale or one for each input."""
-        make = formulas.bounded_cells if self.bounded else formulas.clamped_cells
+        make = formulas.bounded_bin_masses if self.bounded else formulas.clamped_bin_masses
         return make(self.axis.points, self.axis.edges, scales)
 
     def scale(self, rule: object, notion: Notion) -> tuple[float, str]:
@@ -76,7 +76,7 @@ class Laplace(Noise):
         _ = self.width
         return super().scale(rule, notion)
 
-    def published(self, rule: str, notion: Notion) -> tuple[float, str]:
+    def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
         """Return the scale of a published rule, and say where it is from."""
         epsilon, rarest = epsilon_of(notion), float(self.axis.masses.min())
         said = f"{_SAID[rule]}, with Delta = {self.width:.6g}"
@@ -85,12 +85,12 @@ class Laplace(Noise):
         make = formulas.published_scale if rule == "published" else formulas.scale_for_every_epsilon
         return make(epsilon, rarest, self.width), said
 
-    def calibrated(self, scale: float, notion: Notion) -> str:
+    def calibration_text(self, scale: float, notion: Notion) -> str:
         """Say what is true of the least scale that keeps a budget."""
         said = _NO_NOISE if scale <= 1.001 * self.least else _SAID["smallest"]
         return said.format(notion=notion)
 
-    def uncut(self, scale: float, notion: Notion) -> list[str]:  # noqa: ARG002
+    def unclamped_remarks(self, scale: float, notion: Notion) -> list[str]:  # noqa: ARG002
         """Say what the noise would leak uncut."""
         axis = self.axis
         if self.bounded:
@@ -99,15 +99,15 @@ class Laplace(Noise):
             sides = formulas.clamped_leakage(axis.points, axis.masses, scale)
         return [_leaks(sides)]
 
-    def worth(self, matrix: Floats, scales: float | Floats) -> str:
+    def error_text(self, matrix: Floats, scales: float | Floats) -> str:
         """Say how far a released number is from the true one, as it is and uncut."""
         axis = self.axis
-        uncut = formulas.mean_error(
+        unclamped_remarks = formulas.mean_error(
             axis.points, axis.masses, scales, axis.lower, axis.upper, bounded=self.bounded
         )
         return (
-            f"{axis.worth(matrix)}; in closed form the squared error of the noise, uncut, is "
-            f"{uncut:.6g}"
+            f"{axis.error_text(matrix)}; in closed form the squared error of the noise, uncut, is "
+            f"{unclamped_remarks:.6g}"
         )
 
 
@@ -134,7 +134,7 @@ def laplace(
     Source: 003 eq. (9)-(11), Thm 1 eq. (17); 000 Thm 6 eq. (25).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "context-free"):
     ...     print(laplace(grades, LIP("2"), scale=scale).remarks[0])
@@ -143,7 +143,7 @@ def laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=False, sensitivity=sensitivity)
-    return noise.one_for_all(notion, scale, as_published=as_published)
+    return noise.single_scale_draft(notion, scale, as_published=as_published)
 
 
 def bounded_laplace(
@@ -166,7 +166,7 @@ def bounded_laplace(
     Source: 003 Def 6, Thm 1 eq. (17), eq. (19); 000 Thm 6 eq. (25).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "published"):
     ...     print(bounded_laplace(grades, LIP("2"), scale=scale).remarks[0])
@@ -175,7 +175,7 @@ def bounded_laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
-    return noise.one_for_all(notion, scale, as_published=as_published)
+    return noise.single_scale_draft(notion, scale, as_published=as_published)
 
 
 def instance_laplace(
@@ -200,7 +200,7 @@ def instance_laplace(
     Source: 000 Thm 6 eq. (26), with alpha calibrated.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for remark in instance_laplace(grades, LIP("3"), outputs=64).remarks[:3]:
     ...     print(remark)
@@ -211,13 +211,13 @@ def instance_laplace(
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
     if as_published:
-        scales, said = _published(noise, notion)
+        scales, said = _published_scales(noise, notion)
     else:
-        scales, said = _calibrated(noise, notion, _density(context, axis), weight)
+        scales, said = _calibrated_scales(noise, notion, _density(context, axis), weight)
     return noise.draft(scales, said, faithful=as_published)
 
 
-def _published(noise: Laplace, notion: Notion) -> tuple[Floats, list[str]]:
+def _published_scales(noise: Laplace, notion: Notion) -> tuple[Floats, list[str]]:
     """Return the scales as published, with their true leakage."""
     axis, epsilon = noise.axis, epsilon_of(notion)
     alpha = formulas.published_alpha(epsilon, float(axis.masses.min()))
@@ -229,7 +229,7 @@ def _published(noise: Laplace, notion: Notion) -> tuple[Floats, list[str]]:
     return scales, said
 
 
-def _calibrated(
+def _calibrated_scales(
     noise: Laplace, notion: Notion, density: Floats, weight: float | None
 ) -> tuple[Floats, list[str]]:
     """Return the scales of the best weight, or of the one that is given."""
@@ -243,12 +243,12 @@ def _calibrated(
         )
         scales = noise.scales(notion, _profile(density, strength))
     else:
-        small, levels = _grouped(noise, density)
-        strength, scales = noise.follow(
+        small, levels = _coarsen_problem(noise, density)
+        strength, scales = noise.follow_profile(
             notion,
             single,
             lambda strength: _profile(density, strength),
-            lambda place, scales: place.axis.face_value_error(place.cells(scales)),
+            lambda place, scales: place.axis.face_value_error(place.bin_masses(scales)),
             (small, lambda strength: _profile(levels, strength)),
             _WEIGHTS,
             refinements=_REFINEMENTS,
@@ -257,7 +257,7 @@ def _calibrated(
     if not strength:
         return scales, ["one scale for all: letting it follow the prior gains nothing here"]
     base = float(scales.min())
-    alone = noise.axis.face_value_error(noise.cells(single)) + noise.axis.inner_variance
+    alone = noise.axis.face_value_error(noise.bin_masses(single)) + noise.axis.variance_within_bins
     inverse = f"{(1 - strength) / base:.6g} + {strength / base:.6g} p(x) / p_max"
     return scales, [
         f"{100 * strength:.3g} % of the largest inverse scale follows the prior: 1/b = {inverse}",
@@ -283,11 +283,11 @@ def _profile(density: Floats, weight: float) -> Floats:
     return profile
 
 
-def _grouped(noise: Laplace, density: Floats) -> tuple[Laplace, Floats]:
+def _coarsen_problem(noise: Laplace, density: Floats) -> tuple[Laplace, Floats]:
     """Return a coarser problem to search on: neighbouring inputs in one, and fewer outputs."""
     axis = noise.axis
     if len(axis.values) > _GROUPS:
-        axis = axis.coarse(_GROUPS)
+        axis = axis.coarsen(_GROUPS)
     if len(axis.points) > _GROUPS:
         order = np.argsort(axis.points, kind="stable")
         # The outermost inputs leak most, so towards the ends there are few in a group.
@@ -299,7 +299,7 @@ def _grouped(noise: Laplace, density: Floats) -> tuple[Laplace, Floats]:
         axis = replace(
             axis, points=np.clip(points, axis.lower, axis.upper), masses=masses / masses.sum()
         )
-    return noise.on(axis), density
+    return noise.with_axis(axis), density
 
 
 def epsilon_of(notion: Notion) -> float:
@@ -331,7 +331,7 @@ _LEAST_OF_ITS_KIND = "the least scale of its kind; more budget never asks for mo
 LAPLACE = noise_design(
     "laplace",
     laplace,
-    says="Laplace noise clamped to the domain, discretised; the least scale that suffices",
+    summary="Laplace noise clamped to the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 eq. (11), (17); 000 eq. (25)",
     options=_OPTIONS,
@@ -339,7 +339,7 @@ LAPLACE = noise_design(
 BOUNDED_LAPLACE = noise_design(
     "bounded-laplace",
     bounded_laplace,
-    says="Laplace noise renormalised on the domain, discretised; the least scale that suffices",
+    summary="Laplace noise renormalised on the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 Def 6, eq. (17); 000 eq. (25)",
     options=_OPTIONS,
@@ -347,7 +347,7 @@ BOUNDED_LAPLACE = noise_design(
 INSTANCE_LAPLACE = noise_design(
     "laplace-by-instance",
     instance_laplace,
-    says="bounded Laplace noise, less where the prior is dense; the scales that suffice",
+    summary="bounded Laplace noise, less where the prior is dense; the scales that suffice",
     promises="no larger squared error, as released, than one scale for all",
     source="000 eq. (26), calibrated",
     options={

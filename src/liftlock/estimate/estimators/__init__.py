@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from liftlock._runtime.registry import Registry
 from liftlock.estimate.estimators.base import Estimator, Linear
 from liftlock.estimate.estimators.bayes import Bayes
 from liftlock.estimate.estimators.consistent import Consistent
 from liftlock.estimate.estimators.likelihood import Likelihood
 from liftlock.estimate.estimators.unbiased import Unbiased
-from liftlock.registry import Registry
 
 __all__ = [
     "ESTIMATORS",

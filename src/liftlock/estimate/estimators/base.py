@@ -61,7 +61,7 @@ class Linear(Estimator[ModelT_co]):
     """
 
     enough: ClassVar[float]
-    """A count with a smaller variance jumps too much for the normal law."""
+    """A count with a smaller variance jumps too much for the normal distribution."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,13 +82,13 @@ class Linear(Estimator[ModelT_co]):
 
     @property
     @abstractmethod
-    def moves(self) -> Floats:
+    def influences(self) -> Floats:
         """By how much one person can move each answer, in rows: the scores, or the values."""
 
     @cached_property
-    def jumpy(self) -> npt.NDArray[np.bool_]:
+    def are_counts(self) -> npt.NDArray[np.bool_]:
         """Whether each answer counts people: its moves have at most two different values."""
-        least, most = self.moves.min(axis=0), self.moves.max(axis=0)
-        apart = np.minimum(self.moves - least, most - self.moves)
+        least, most = self.influences.min(axis=0), self.influences.max(axis=0)
+        apart = np.minimum(self.influences - least, most - self.influences)
         found: npt.NDArray[np.bool_] = (apart <= 1e-9 * np.maximum(most - least, 1.0)).all(axis=0)
         return found

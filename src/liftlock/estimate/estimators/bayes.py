@@ -18,10 +18,10 @@ class Bayes(Linear[ModelT_co]):
 
     Source: 001 eq. (10), eq. (16), eq. (27), eq. (30).
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate.models import Dense
     >>> from liftlock.estimate.question import Question
-    >>> from liftlock.contexts import Prior
+    >>> from liftlock.model import Prior
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> model = Dense.of(coin, Prior.from_counts({0: 9, 1: 1}))
     >>> Bayes(model, Question.survey(coin.inputs, [1])).scores.ravel().round(4).tolist()
@@ -41,6 +41,6 @@ class Bayes(Linear[ModelT_co]):
         return self.model.posterior_error(self.question, tally, about)
 
     @property
-    def moves(self) -> Floats:
+    def influences(self) -> Floats:
         """The numbers that people can have: given the reports, their values are random."""
         return self.question.values

@@ -10,7 +10,7 @@ import numpy as np
 from liftlock.errors import NotDefined
 from liftlock.estimate.estimators.base import Estimator, ModelT_co
 from liftlock.estimate.estimators.unbiased import Unbiased
-from liftlock.estimate.models.base import projected
+from liftlock.estimate.models.base import project_counts
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 
@@ -21,7 +21,7 @@ class Consistent(Estimator[ModelT_co]):
     Never further from the true counts than the unbiased histogram, in squared distance, but no
     longer unbiased. Refused if the reports do not determine the histogram.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate.models import Dense
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> answer = Consistent(Dense.of(coin), Question.histogram(coin.inputs))
@@ -50,5 +50,7 @@ class Consistent(Estimator[ModelT_co]):
                 "a negative sum of weights",
                 "ask for unbiased, which takes weights of both signs",
             )
-        found: Floats = projected(self.histogram.values(numbers), totals) @ self.question.values
+        found: Floats = (
+            project_counts(self.histogram.values(numbers), totals) @ self.question.values
+        )
         return found

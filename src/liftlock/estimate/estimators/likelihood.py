@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from liftlock.estimate.estimators.base import Estimator
-from liftlock.estimate.maximum_likelihood import GAP, Maximum, most_likely
+from liftlock.estimate.maximum_likelihood import GAP, LikelihoodMaximum, maximise_likelihood
 from liftlock.estimate.models import Dense
 from liftlock.exact.integers import Floats
 
@@ -18,7 +18,7 @@ from liftlock.exact.integers import Floats
 class Likelihood(Estimator[Dense]):
     """Estimates from the most likely shares: n sum_x s_x f(x), never negative, adding up to n.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate.question import Question
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> answer = Likelihood(Dense.of(coin), Question.histogram(coin.inputs))
@@ -29,7 +29,7 @@ class Likelihood(Estimator[Dense]):
     """
 
     key: ClassVar[str] = "likelihood"
-    found: dict[bytes, Maximum] = field(default_factory=dict, repr=False)
+    found: dict[bytes, LikelihoodMaximum] = field(default_factory=dict, repr=False)
 
     def values(self, statistic: Floats) -> Floats:
         """Return the answers (..., t) to statistics (..., k)."""
@@ -38,20 +38,23 @@ class Likelihood(Estimator[Dense]):
         found: Floats = numbers.sum(axis=-1, keepdims=True) * shares @ self.question.values
         return found
 
-    def maximum(self, counts: Floats) -> Maximum:
+    def maximum(self, counts: Floats) -> LikelihoodMaximum:
         """Return the most likely shares, with the proof of how near they are."""
         if np.ndim(counts) > 1:
-            return most_likely(self.model.rows, counts, self.model.reference)
+            return maximise_likelihood(self.model.rows, counts, self.model.reference)
         known = np.ascontiguousarray(counts, dtype=np.float64).tobytes()
         if known not in self.found:
-            self.found[known] = most_likely(self.model.rows, counts, self.model.reference)
+            self.found[known] = maximise_likelihood(self.model.rows, counts, self.model.reference)
         return self.found[known]
 
     def remarks(self, statistic: Floats) -> tuple[str, ...]:
         """Say what was proved of the maximum, and whether it is the only one."""
         best = self.maximum(statistic)
         short = "" if best.gaps <= max(GAP, 5e-12 * statistic.sum()) else ": more was not reached"
-        gap, steps = up_text(float(best.gaps)), f"{best.steps} step{'s' * (best.steps != 1)}"
+        gap, steps = (
+            format_upper_bound(float(best.gaps)),
+            f"{best.steps} step{'s' * (best.steps != 1)}",
+        )
         remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
         if not self.unique(statistic, best.shares):
             remarks.append("other answers are as likely: these reports do not determine it")
@@ -76,10 +79,10 @@ class Likelihood(Estimator[Dense]):
         return bool((np.abs(rows @ solution - wanted) <= 1e-6 * np.maximum(reach, 1e-300)).all())
 
 
-def up_text(value: float) -> str:
+def format_upper_bound(value: float) -> str:
     """Write a bound with one digit, never smaller than it is.
 
-    >>> up_text(1.4e-7), up_text(2e-7), up_text(0.0)
+    >>> format_upper_bound(1.4e-7), format_upper_bound(2e-7), format_upper_bound(0.0)
     ('2e-07', '2e-07', '0')
     """
     text = f"{value:.1g}"

@@ -19,7 +19,7 @@ class Unbiased(Linear[ModelT_co]):
     Source: 001 eq. (41).
 
     >>> import numpy as np
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate.models import Dense
     >>> from liftlock.estimate.question import Question
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -41,6 +41,6 @@ class Unbiased(Linear[ModelT_co]):
         return self.model.unbiased_error(self, tally, about)
 
     @property
-    def moves(self) -> Floats:
+    def influences(self) -> Floats:
         """The scores of the reports."""
         return self.scores

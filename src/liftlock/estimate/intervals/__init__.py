@@ -13,17 +13,33 @@ import numpy as np
 
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
-from liftlock.estimate.intervals.base import KINDS, SEED, Interval, Kind, Request, Spread
+from liftlock.estimate.intervals.base import (
+    KINDS,
+    SEED,
+    Interval,
+    IntervalEstimate,
+    IntervalRequest,
+    Kind,
+)
 from liftlock.estimate.intervals.bootstrap import Bootstrap
 from liftlock.estimate.intervals.credible import Credible
 from liftlock.estimate.intervals.exact import Exact
 from liftlock.estimate.intervals.normal import Normal
 from liftlock.estimate.intervals.range import Range
-from liftlock.estimate.models import Counted, Model
+from liftlock.estimate.models import CountedReports, Model
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
-__all__ = ["INTERVALS", "KINDS", "SEED", "Interval", "Kind", "Request", "Spread", "make"]
+__all__ = [
+    "INTERVALS",
+    "KINDS",
+    "SEED",
+    "Interval",
+    "IntervalEstimate",
+    "IntervalRequest",
+    "Kind",
+    "make_interval",
+]
 
 INTERVALS: dict[str, Interval] = {
     kind.key: kind for kind in (Normal(), Bootstrap(), Credible(), Exact(), Range())
@@ -41,32 +57,31 @@ _WHY_EXACT = {
 }
 
 
-def make(
+def make_interval(
     kind: Kind,
     estimator: Estimator[Model],
-    counted: Counted,
+    counted: CountedReports,
     *,
     level: float = 0.95,
     about: About = "people",
     seed: int | None = None,
     concentration: Floats | float | None = None,
-) -> Spread:
+) -> IntervalEstimate:
     """Return the spread of an estimate, of the kind that is asked for.
 
-    ``normal`` uses exact variances and the normal law, ``exact`` sums of binomials, ``bootstrap``
-    simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`, by default 1/2
-    for each value), ``range`` every answer that any shares which explain the reports give, and
-    ``auto`` the one that keeps its level best; ``none`` asks for none. For all but Bayes and
-    unbiased estimates, ``normal`` and ``exact`` are the intervals of the unbiased estimate, which
-    hold the same truth. What cannot be had is refused; ``auto`` then says why there
-    is none.
+    ``normal`` uses exact variances and the normal distribution, ``exact`` sums of binomials,
+    ``bootstrap`` simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`,
+    by default 1/2 for each value), ``range`` every answer that any shares which explain the reports
+    give, and ``auto`` the one that keeps its level best; ``none`` asks for none. For all but Bayes
+    and unbiased estimates, ``normal`` and ``exact`` are the intervals of the unbiased estimate,
+    which hold the same truth. What cannot be had is refused; ``auto`` then says why there is none.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate import Aggregate, Question
     >>> from liftlock.estimate.models import Dense
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> one = Unbiased(Dense.of(coin), Question.survey(coin.inputs, [1]))
-    >>> spread = make("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
+    >>> spread = make_interval("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
     >>> spread.kind, spread.low.tolist(), spread.high.tolist()
     ('exact', [13.0], [47.0])
     """
@@ -81,24 +96,26 @@ def make(
             f"a Dirichlet prior, but the interval is {kind}", remedy="ask for credible"
         )
     if kind == "none":
-        return Spread.none()
+        return IntervalEstimate.none()
     statistic, tally = estimator.model.statistic(counted), estimator.model.tally(counted)
-    return _made(kind, Request(estimator, statistic, tally, level, about, seed, concentration))
+    return _make_kind(
+        kind, IntervalRequest(estimator, statistic, tally, level, about, seed, concentration)
+    )
 
 
-def _made(kind: Kind, request: Request) -> Spread:
+def _make_kind(kind: Kind, request: IntervalRequest) -> IntervalEstimate:
     model, own = request.model, kind in _OWN_ENDS
     if kind == "bootstrap" and type(request.estimator) not in _MEASURED:
-        return _companion(kind, request)
+        return _unbiased_companion(kind, request)
     # Of scores that are nobody's but their author's, nothing is known of the truth they miss.
     known = type(request.estimator) in (Bayes, Unbiased)
     if not known and not (own and kind in model.intervals):
-        return _companion(kind, request)
+        return _unbiased_companion(kind, request)
     single = model.by_symbol(request.question, request.tally)
     if single:
-        return _joined(
+        return _stack(
             [
-                make(
+                make_interval(
                     kind,
                     Unbiased(two, survey),
                     counted,
@@ -114,36 +131,36 @@ def _made(kind: Kind, request: Request) -> Spread:
     if request.posterior and request.about == "population":
         return _no_population(kind)
     if kind == "auto":
-        found = _automatic(request)
+        found = _choose_kind(request)
     else:
         found = INTERVALS[kind].of(request)
-    return found if own else found.remarked(*_edge(request, found))
+    return found if own else found.with_remarks(*_edge_remarks(request, found))
 
 
-def _automatic(request: Request) -> Spread:
+def _choose_kind(request: IntervalRequest) -> IntervalEstimate:
     """Return exact intervals, unless something stands in their way."""
     obstacle = INTERVALS["exact"].obstacle(request)
     if obstacle is None:
         why = f"exact intervals: {_WHY_EXACT[request.estimator.key]}"
-        return INTERVALS["exact"].make(request).remarked(why)
+        return INTERVALS["exact"].make(request).with_remarks(why)
     why = f"normal intervals: there are no exact ones for {obstacle[0]}"
-    return INTERVALS["normal"].make(request).remarked(why)
+    return INTERVALS["normal"].make(request).with_remarks(why)
 
 
-def _no_population(kind: Kind) -> Spread:
+def _no_population(kind: Kind) -> IntervalEstimate:
     """Refuse an interval of the Bayes estimate about the population, or say that there is none."""
     why = (
         "the Bayes estimate takes the prior for the population, so that nothing is left to estimate"
     )
     remedy = "ask about the people, or for the unbiased estimate"
     if kind == "auto":
-        return Spread.none(f"no interval: {why}; {remedy}")
+        return IntervalEstimate.none(f"no interval: {why}; {remedy}")
     raise NotDefined("an interval about the population", f"it: {why}", remedy)
 
 
-def _edge(request: Request, spread: Spread) -> tuple[str, ...]:
+def _edge_remarks(request: IntervalRequest, spread: IntervalEstimate) -> tuple[str, ...]:
     """Say that an interval has shrunk to the edge of what is possible."""
-    possible = request.model.possible(request.question, request.tally)
+    possible = request.model.possible_range(request.question, request.tally)
     if request.posterior or possible is None or spread.low is None or spread.high is None:
         return ()
     least, most = possible
@@ -154,15 +171,15 @@ def _edge(request: Request, spread: Spread) -> tuple[str, ...]:
     if not shrunk.any():
         return ()
     remark = (
-        f"the estimate of {request.question.named(shrunk)} is further outside of what is possible "
-        "than its interval reaches, so that only the edge is left: chance does this to 1 interval "
-        "in 40 of 95 %, or the reports do not come from this mechanism; credible intervals never "
-        "shrink to a point"
+        f"the estimate of {request.question.list_names(shrunk)} is further outside of what is "
+        "possible than its interval reaches, so that only the edge is left: chance does this to 1 "
+        "interval in 40 of 95 %, or the reports do not come from this mechanism; credible "
+        "intervals never shrink to a point"
     )
     return (remark,)
 
 
-def _companion(kind: Kind, request: Request) -> Spread:
+def _unbiased_companion(kind: Kind, request: IntervalRequest) -> IntervalEstimate:
     """Return the interval of the unbiased estimate, made wider where the estimate is outside."""
     model = request.model
     try:
@@ -171,20 +188,20 @@ def _companion(kind: Kind, request: Request) -> Spread:
         if kind != "auto":
             raise
         if request.tally.weighted:
-            return Spread.none(f"no interval: {refused}")
+            return IntervalEstimate.none(f"no interval: {refused}")
         try:
             return INTERVALS["range"].of(request)
         except NotDefined as large:
-            return Spread.none(f"no interval: {large}")
-    found = _made(kind, replace(request, estimator=free))
+            return IntervalEstimate.none(f"no interval: {large}")
+    found = _make_kind(kind, replace(request, estimator=free))
     if found.low is None:
         return found
-    return found.reaching(request.values).remarked(
+    return found.widened_to(request.values).with_remarks(
         model.companion.format(key=request.estimator.key)
     )
 
 
-def _joined(found: list[Spread]) -> Spread:
+def _stack(found: list[IntervalEstimate]) -> IntervalEstimate:
     """Return the intervals of single answers as those of all of them."""
     kinds = {spread.kind for spread in found}
     kind = kinds.pop() if len(kinds) == 1 else "normal"
@@ -192,9 +209,9 @@ def _joined(found: list[Spread]) -> Spread:
     more = len(told) - _TOLD
     remarks = (*told[:_TOLD], f"and {more} more like these") if more > 0 else tuple(told)
     if kind == "none":
-        return Spread.none(*remarks)
+        return IntervalEstimate.none(*remarks)
     errors, low, high = (
         np.array([part[0] if part is not None else np.nan for part in parts])
         for parts in zip(*((s.errors, s.low, s.high) for s in found), strict=True)
     )
-    return Spread(errors, low, high, kind, remarks)
+    return IntervalEstimate(errors, low, high, kind, remarks)

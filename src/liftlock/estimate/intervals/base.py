@@ -52,7 +52,7 @@ def quantile(level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class IntervalEstimate:
     """Standard errors and the two ends of each answer's interval, or None where there is none.
 
     Like `Estimator.values`, they are of the sum before offsets are added, and the answer to
@@ -66,11 +66,11 @@ class Spread:
     remarks: tuple[str, ...] = ()
 
     @classmethod
-    def none(cls, *remarks: str) -> Spread:
+    def none(cls, *remarks: str) -> IntervalEstimate:
         """Return that there is no interval, and why."""
         return cls(None, None, None, "none", remarks)
 
-    def remarked(self, *texts: str) -> Spread:
+    def with_remarks(self, *texts: str) -> IntervalEstimate:
         """Return the same intervals with more remarks."""
         return replace(self, remarks=(*self.remarks, *texts))
 
@@ -79,7 +79,7 @@ class Spread:
         """The middle of each interval, whose largest error is the least."""
         return None if self.low is None or self.high is None else (self.low + self.high) / 2
 
-    def reaching(self, values: Floats) -> Spread:
+    def widened_to(self, values: Floats) -> IntervalEstimate:
         """Return intervals that are made wider where the values are outside of them."""
         if self.low is None or self.high is None:
             return self
@@ -87,7 +87,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class IntervalRequest:
     """An estimate and what its model has counted, and the interval that is asked for.
 
     Statistic and tally may hold many sets of reports at once.
@@ -139,7 +139,7 @@ class Request:
         return SEED if self.seed is None else self.seed
 
     @property
-    def seeded(self) -> tuple[str, ...]:
+    def seed_remarks(self) -> tuple[str, ...]:
         """The remark that nobody chose the seed."""
         return (f"simulated from the fixed seed {SEED}",) if self.seed is None else ()
 
@@ -152,24 +152,24 @@ class Interval(ABC):
     """What a refusal calls it."""
 
     @abstractmethod
-    def obstacle(self, request: Request) -> tuple[str, str] | None:
+    def obstacle(self, request: IntervalRequest) -> tuple[str, str] | None:
         """Return what stands in the way, and the remedy; None if nothing does."""
 
     @abstractmethod
-    def make(self, request: Request) -> Spread:
+    def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals, with remarks on where they are rough."""
 
-    def of(self, request: Request) -> Spread:
+    def of(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals, or refuse."""
         if self.key not in request.model.intervals:
-            raise request.model.no_interval(self.key, request.question)
+            raise request.model.no_interval_error(self.key, request.question)
         obstacle = self.obstacle(request)
         if obstacle is not None:
             raise NotDefined(self.title, *obstacle)
         return self.make(request)
 
 
-def profile_obstacle(request: Request) -> tuple[str, str] | None:
+def profile_obstacle(request: IntervalRequest) -> tuple[str, str] | None:
     """Return what stands in the way of simulating people: values vary within a profile."""
     if request.about == "population" or request.question.behind is None:
         return None
@@ -179,7 +179,7 @@ def profile_obstacle(request: Request) -> tuple[str, str] | None:
     )
 
 
-def weight_obstacle(request: Request) -> tuple[str, str] | None:
+def weight_obstacle(request: IntervalRequest) -> tuple[str, str] | None:
     """Return what stands in the way of simulating reports: their weights are not known."""
     if not request.tally.weighted:
         return None

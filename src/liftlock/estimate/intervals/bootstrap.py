@@ -20,13 +20,13 @@ import numpy.typing as npt
 from liftlock.errors import InputError
 from liftlock.estimate.intervals.base import (
     Interval,
+    IntervalEstimate,
+    IntervalRequest,
     Kind,
-    Request,
-    Spread,
     profile_obstacle,
     weight_obstacle,
 )
-from liftlock.estimate.maximum_likelihood import most_likely
+from liftlock.estimate.maximum_likelihood import maximise_likelihood
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
@@ -38,7 +38,7 @@ MOST_WORK = 100_000_000
 Counts = npt.NDArray[np.int64]
 
 
-def simulated_counts(
+def simulate_counts(
     model: Dense, people: Counts, draws: int, about: About, source: np.random.Generator
 ) -> Floats:
     """Return counts of outputs (draws, k) of people (m) who report again, or are drawn again."""
@@ -58,11 +58,11 @@ class Bootstrap(Interval):
     key: ClassVar[Kind] = "bootstrap"
     title: ClassVar[str] = "a bootstrap interval"
 
-    def obstacle(self, request: Request) -> tuple[str, str] | None:
+    def obstacle(self, request: IntervalRequest) -> tuple[str, str] | None:
         """Return what stands in the way of simulating the people."""
         return profile_obstacle(request) or weight_obstacle(request)
 
-    def make(self, request: Request) -> Spread:
+    def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return quantiles (mid-p), and what they were measured to do; no rule tells where."""
         model, question = request.model, request.question
         _refuse_large(model.rows.size)
@@ -70,36 +70,38 @@ class Bootstrap(Interval):
         drawn = (self._posterior if request.posterior else self._again)(request, source)
         low, high = np.array([middle_quantiles(column, request.level) for column in drawn.T]).T
         errors = drawn.std(axis=0, ddof=1)
-        found = Spread(errors, low, high, "bootstrap").remarked(*request.seeded)
+        found = IntervalEstimate(errors, low, high, "bootstrap").with_remarks(*request.seed_remarks)
         if not request.posterior:
             other = "exact or normal" if question.counts else "normal"
-            return found.remarked(
+            return found.with_remarks(
                 "bootstrap intervals of 95 % were measured to hold the truth 70 to 100 times in "
                 "100: they are worst for rare values, few people and estimates near the edge of "
                 f"what is possible; {other} intervals are nearer to their level"
             )
         linear = request.linear
-        few = linear.jumpy & (errors**2 < linear.enough * np.ptp(linear.moves, axis=0) ** 2)
+        few = linear.are_counts & (
+            errors**2 < linear.enough * np.ptp(linear.influences, axis=0) ** 2
+        )
         if not few.any():
             return found
-        return found.remarked(
-            f"few reports decide about {question.named(few)}, and whole numbers jump: in such "
+        return found.with_remarks(
+            f"few reports decide about {question.list_names(few)}, and whole numbers jump: in such "
             "cases simulated intervals of 95 % were measured to hold the truth 94 to 100 times in "
             "100"
         )
 
     @staticmethod
-    def _again(request: Request, source: np.random.Generator) -> Floats:
+    def _again(request: IntervalRequest, source: np.random.Generator) -> Floats:
         """Return estimates from what people who look like those who reported report again."""
         model, counts = request.model, request.counts
-        likely = most_likely(model.rows, counts.astype(np.float64), model.reference).shares
+        likely = maximise_likelihood(model.rows, counts.astype(np.float64), model.reference).shares
         people = whole_counts(counts.sum() * likely).astype(np.int64)
         return request.estimator.values(
-            simulated_counts(model, people, DRAWS, request.about, source)
+            simulate_counts(model, people, DRAWS, request.about, source)
         )
 
     @staticmethod
-    def _posterior(request: Request, source: np.random.Generator) -> Floats:
+    def _posterior(request: IntervalRequest, source: np.random.Generator) -> Floats:
         """Return sums over people whose values are drawn from P(x | y)."""
         model = request.model
         people = np.zeros((DRAWS, model.symbols))

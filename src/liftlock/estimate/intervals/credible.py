@@ -1,14 +1,14 @@
 """Credible intervals: a Dirichlet prior on the shares of the values, and what reports make of it.
 
-The shares have the law Dirichlet(c) before any report, with Jeffreys' c = 1/2 unless told; people
-are drawn by the shares, and report. Given the reports, the shares speak for the population, and how
-many of the people themselves have each value is known just as well.
+The shares have the distribution Dirichlet(c) before any report, with Jeffreys' c = 1/2 unless told;
+people are drawn by the shares, and report. Given the reports, the shares speak for the population,
+and how many of the people themselves have each value is known just as well.
 
-With two symbols the law of one share is computed on a grid. With more it is simulated, many chains
-at once: given the shares, the people behind each output are drawn; given the people, the shares
-are. Where reports say little this moves slowly, so in each round two shares at a time are also
-redrawn from the prior, and kept by the ratio of likelihoods. The chains run until the ends of every
-interval are known well enough, or the method says that they are not.
+With two symbols the distribution of one share is computed on a grid. With more it is simulated,
+many chains at once: given the shares, the people behind each output are drawn; given the people,
+the shares are. Where reports say little this moves slowly, so in each round two shares at a time
+are also redrawn from the prior, and kept by the ratio of likelihoods. The chains run until the ends
+of every interval are known well enough, or the method says that they are not.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import numpy.typing as npt
 from liftlock.errors import InputError, extra
 from liftlock.estimate.intervals.base import (
     Interval,
+    IntervalEstimate,
+    IntervalRequest,
     Kind,
-    Request,
-    Spread,
     profile_obstacle,
     weight_obstacle,
 )
-from liftlock.estimate.intervals.exact import MOST_REPORTS, Exact, equal_tails, sum_law
+from liftlock.estimate.intervals.exact import MOST_REPORTS, Exact, equal_tails, sum_distribution
 from liftlock.estimate.intervals.normal import Normal
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About, Question
@@ -57,17 +57,17 @@ class Credible(Interval):
     key: ClassVar[Kind] = "credible"
     title: ClassVar[str] = "a credible interval"
 
-    def obstacle(self, request: Request) -> tuple[str, str] | None:
+    def obstacle(self, request: IntervalRequest) -> tuple[str, str] | None:
         """Return what stands in the way of simulating the people."""
         obstacle = profile_obstacle(request)
         # With a prior for each person nothing is simulated.
         return obstacle or (None if request.posterior else weight_obstacle(request))
 
-    def make(self, request: Request) -> Spread:
+    def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals, and what their level means."""
         if request.posterior:
             kind = Normal() if Exact().obstacle(request) else Exact()
-            return kind.make(request).remarked(
+            return kind.make(request).with_remarks(
                 "with a prior for each person, what it says given the reports is the credible "
                 "interval"
             )
@@ -82,10 +82,10 @@ class Credible(Interval):
             concentration,
         )
         if found.remarks:
-            found = found.remarked(*request.seeded)
+            found = found.with_remarks(*request.seed_remarks)
         numbers = np.unique(np.asarray(concentration))
         told = f"{numbers[0]:g} for each value" if len(numbers) == 1 else "as given"
-        return found.remarked(
+        return found.with_remarks(
             "credible intervals keep their level on average over shares drawn from the Dirichlet "
             f"prior ({told}); for one truth and few reports, those of 95 % held it "
             "92 to 100 times in 100"
@@ -100,7 +100,7 @@ def credible(
     about: About,
     seed: int,
     concentration: Floats | float = JEFFREYS,
-) -> Spread:
+) -> IntervalEstimate:
     """Return equal tails of each answer, given the reports and a Dirichlet prior on the shares."""
     before = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (model.symbols,))
     if not (np.isfinite(before).all() and before.min() > 0):
@@ -111,16 +111,18 @@ def credible(
         )
     if model.symbols == 2 and len(counts) <= _COARSE:
         return _by_grid(model, question, counts, level, about, before)
-    drawn = simulated(model, question, counts, about, before, seed)
+    drawn = simulate_posterior(model, question, counts, about, before, seed)
     low, high = drawn.ends(level, whole=question.counts and about == "people")
     errors = drawn.answers.std(axis=(0, 1), ddof=1)
-    return Spread(errors, low, high, "credible", (drawn.remark(),))
+    return IntervalEstimate(errors, low, high, "credible", (drawn.remark(),))
 
 
 # --- two symbols --------------------------------------------------------------------------------
 
 
-def share_law(model: Dense, counts: Counts, before: Floats, points: int) -> tuple[Floats, Floats]:
+def share_distribution(
+    model: Dense, counts: Counts, before: Floats, points: int
+) -> tuple[Floats, Floats]:
     """Return a grid of shares of the second of two symbols, and the probability of each.
 
     With share = sin(a)^2 Jeffreys' prior is flat in the angle a, and nothing is infinite.
@@ -148,35 +150,35 @@ def share_law(model: Dense, counts: Counts, before: Floats, points: int) -> tupl
 
 def _by_grid(
     model: Dense, question: Question, counts: Counts, level: float, about: About, before: Floats
-) -> Spread:
+) -> IntervalEstimate:
     reports = int(counts.sum())
     if about == "population":
-        shares, law = share_law(model, counts, before, _GRID)
+        shares, distribution = share_distribution(model, counts, before, _GRID)
         tail = (1 - level) / 2
-        steps = np.cumsum(law) - law / 2
+        steps = np.cumsum(distribution) - distribution / 2
         ends = reports * np.interp([tail, 1 - tail], steps, shares)
-        mean = law @ shares
-        error = reports * float(np.sqrt(law @ (shares - mean) ** 2))
+        mean = distribution @ shares
+        error = reports * float(np.sqrt(distribution @ (shares - mean) ** 2))
     else:
-        shares, law = share_law(model, counts, before, _COARSE)
-        kept = law > 1e-12
-        ends, error = _people_ends(model, counts, shares[kept], law[kept], level)
+        shares, distribution = share_distribution(model, counts, before, _COARSE)
+        kept = distribution > 1e-12
+        ends, error = _people_ends(model, counts, shares[kept], distribution[kept], level)
     first, second = question.values
     corners = first * reports + np.outer(ends, second - first)
-    return Spread(
+    return IntervalEstimate(
         np.abs(second - first) * error, corners.min(axis=0), corners.max(axis=0), "credible"
     )
 
 
 def _people_ends(
-    model: Dense, counts: Counts, shares: Floats, law: Floats, level: float
+    model: Dense, counts: Counts, shares: Floats, distribution: Floats, level: float
 ) -> tuple[Floats, float]:
-    """Mix the laws of the number of people with the second value over the shares."""
+    """Mix the distributions of the number of people with the second value over the shares."""
     chances = np.array([model.beliefs(np.array([1 - share, share]))[:, 1] for share in shares])
     means = chances @ counts
     within = (chances * (1 - chances)) @ counts
-    middle = float(law @ means)
-    error = float(np.sqrt(law @ (within + (means - middle) ** 2)))
+    middle = float(distribution @ means)
+    error = float(np.sqrt(distribution @ (within + (means - middle) ** 2)))
     if counts.sum() > MOST_REPORTS:
         with extra("statistics"):
             from scipy.optimize import brentq
@@ -186,7 +188,7 @@ def _people_ends(
         tail, reach = (1 - level) / 2, 12 * error + 1
 
         def excess(end: float, wanted: float) -> float:
-            return float(law @ ndtr((end - means) / deviations) - wanted)
+            return float(distribution @ ndtr((end - means) / deviations) - wanted)
 
         ends = [
             brentq(excess, middle - reach, middle + reach, args=(wanted,))
@@ -194,8 +196,8 @@ def _people_ends(
         ]
         return np.clip(np.array(ends), 0, counts.sum()), error
     mixed = np.zeros(int(counts.sum()) + 1)
-    for row, weight in zip(chances, law, strict=True):
-        begin, terms = sum_law(counts, row)
+    for row, weight in zip(chances, distribution, strict=True):
+        begin, terms = sum_distribution(counts, row)
         mixed[begin : begin + len(terms)] += weight * terms
     return np.array(equal_tails(0, mixed, level)), error
 
@@ -204,7 +206,7 @@ def _people_ends(
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class PosteriorDraws:
     """Simulated answers, shape (rounds, chains, t), and how well the chains have mixed."""
 
     answers: Floats
@@ -240,8 +242,8 @@ class Drawn:
         for column in flat.T:
             numbers = np.rint(column).astype(np.int64)
             first = int(numbers.min())
-            law = np.bincount(numbers - first) / len(numbers)
-            ends.append(equal_tails(first, law, level))
+            distribution = np.bincount(numbers - first) / len(numbers)
+            ends.append(equal_tails(first, distribution, level))
         low, high = np.array(ends).T
         return low, high
 
@@ -254,14 +256,14 @@ class Drawn:
         )
 
 
-def simulated(
+def simulate_posterior(
     model: Dense,
     question: Question,
     counts: Counts,
     about: About,
     before: Floats,
     seed: int,
-) -> Drawn:
+) -> PosteriorDraws:
     """Run the chains, twice as long each time, until they have mixed; refuse if they do not."""
     seen = counts > 0
     cells = CHAINS * model.symbols * int(seen.sum())
@@ -286,7 +288,7 @@ def simulated(
             people = chains.round(source)
             told = people if about == "people" else counts.sum() * chains.shares
             answers[place] = told @ question.values
-        drawn = Drawn(answers)
+        drawn = PosteriorDraws(answers)
         if drawn.independent >= ENOUGH and drawn.disagreement <= MIXED:
             return drawn
         work += rounds * cells

@@ -1,7 +1,7 @@
-"""Intervals for counts without the normal law: sums of binomials, added up or inverted.
+"""Intervals for counts without the normal distribution: sums of binomials, added up or inverted.
 
-Bayes: given the reports the count is a sum of Binomial(n_y, P(counted | y)), a law that is computed
-term by term; the interval has equal tails of it.
+Bayes: given the reports the count is a sum of Binomial(n_y, P(counted | y)), a distribution that is
+computed term by term; the interval has equal tails of it.
 
 Unbiased: where the score of a report has two values, the estimate counts the reports of one kind,
 T ~ Binomial(s, q1) + Binomial(n - s, q0) about the people, and T ~ Binomial(n, q0 + (q1 - q0) s/n)
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from liftlock.errors import extra
 from liftlock.estimate.estimators import Linear
-from liftlock.estimate.intervals.base import Interval, Kind, Request, Spread
+from liftlock.estimate.intervals.base import Interval, IntervalEstimate, IntervalRequest, Kind
 from liftlock.estimate.intervals.normal import Normal
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About
@@ -31,7 +31,7 @@ from liftlock.exact.integers import Floats
 
 MOST_REPORTS = 20_000
 MOST_SUMS = 5_000
-"""So many binomials are added up, over all answers; beyond either the normal law is as good."""
+"""So many binomials are added up, over all answers; beyond either the normal is as good."""
 
 _TESTS = 60
 """So many tests are made to find the two ends of an interval, each of one sum of two binomials."""
@@ -42,11 +42,11 @@ _REACH = 9.0
 Integers = npt.NDArray[np.int64]
 
 
-def binomial_law(number: int, chance: float) -> tuple[int, Floats]:
+def binomial_distribution(number: int, chance: float) -> tuple[int, Floats]:
     """Return the first whole number that matters, and the probabilities from there on.
 
-    >>> first, law = binomial_law(2, 0.5)
-    >>> first, law.round(6).tolist()
+    >>> first, distribution = binomial_distribution(2, 0.5)
+    >>> first, distribution.round(6).tolist()
     (0, [0.25, 0.5, 0.25])
     """
     with extra("statistics"):
@@ -63,49 +63,49 @@ def binomial_law(number: int, chance: float) -> tuple[int, Floats]:
         + xlogy(places, chance)
         + xlog1py(number - places, -chance)
     )
-    law: Floats = np.exp(logarithms)
-    return first, law / law.sum()
+    distribution: Floats = np.exp(logarithms)
+    return first, distribution / distribution.sum()
 
 
-def sum_law(numbers: Integers, chances: Floats) -> tuple[int, Floats]:
-    """Return the law of a sum of independent binomials, in the form of `binomial_law`.
+def sum_distribution(numbers: Integers, chances: Floats) -> tuple[int, Floats]:
+    """Return the distribution of a sum of independent binomials, as `binomial_distribution` does.
 
     Terms are non-negative and only added and multiplied, so no digit is lost to cancellation.
 
-    >>> first, law = sum_law(np.array([1, 1]), np.array([0.5, 0.25]))
-    >>> first, law.round(6).tolist()
+    >>> first, distribution = sum_distribution(np.array([1, 1]), np.array([0.5, 0.25]))
+    >>> first, distribution.round(6).tolist()
     (0, [0.375, 0.5, 0.125])
     """
-    begin, law = 0, np.ones(1)
+    begin, distribution = 0, np.ones(1)
     for number, chance in zip(numbers.tolist(), chances.tolist(), strict=True):
         if number > 0:
-            first, terms = binomial_law(number, min(max(chance, 0.0), 1.0))
-            begin, law = begin + first, np.convolve(law, terms)
-    return begin, law
+            first, terms = binomial_distribution(number, min(max(chance, 0.0), 1.0))
+            begin, distribution = begin + first, np.convolve(distribution, terms)
+    return begin, distribution
 
 
-def equal_tails(begin: int, law: Floats, level: float) -> tuple[float, float]:
+def equal_tails(begin: int, distribution: Floats, level: float) -> tuple[float, float]:
     """Return the first and last whole number with more than (1 - level)/2 on either side (mid-p).
 
     >>> equal_tails(0, np.array([0.01, 0.09, 0.8, 0.09, 0.01]), 0.9)
     (1.0, 3.0)
     """
-    below = np.cumsum(law) - law / 2
+    below = np.cumsum(distribution) - distribution / 2
     tail = (1 - level) / 2
     inside = np.flatnonzero((below > tail) & (1 - below > tail))
     if not len(inside):
         # One number has nearly all the probability.
-        inside = np.array([int(np.argmax(law))])
+        inside = np.array([int(np.argmax(distribution))])
     return float(begin + inside[0]), float(begin + inside[-1])
 
 
 class Exact(Interval):
-    """Equal tails of the law of a count, or all counts that no exact test rejects."""
+    """Equal tails of the distribution of a count, or all counts that no exact test rejects."""
 
     key: ClassVar[Kind] = "exact"
     title: ClassVar[str] = "an exact interval"
 
-    def obstacle(self, request: Request) -> tuple[str, str] | None:
+    def obstacle(self, request: IntervalRequest) -> tuple[str, str] | None:
         """Return what stands in the way: numbers that are no counts, or too many reports."""
         remedy = "ask for normal intervals"
         linear, question = request.linear, request.question
@@ -121,51 +121,54 @@ class Exact(Interval):
         if (outputs if request.posterior else _TESTS) * answers > MOST_SUMS:
             return "so many answers and outputs", f"{remedy}, or for one value at a time"
         if not request.posterior and any(
-            TwoKinds.of(linear, column) is None for column in range(answers)
+            BinaryScores.of(linear, column) is None for column in range(answers)
         ):
             return "scores of more than two values", f"{remedy}, or for credible"
         return None
 
-    def make(self, request: Request) -> Spread:
+    def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals, and where the numbers are so small that their coverage jumps."""
         linear, counts, level = request.linear, request.counts, request.level
         if request.posterior:
-            ends = [equal_tails(*sum_law(counts, chances), level) for chances in linear.scores.T]
+            ends = [
+                equal_tails(*sum_distribution(counts, chances), level)
+                for chances in linear.scores.T
+            ]
             told = "94 to 100 times in 100, mostly more often than asked for"
         else:
             ends = [
-                self._inverted(linear, column, counts, level, request.about)
+                self._invert_test(linear, column, counts, level, request.about)
                 for column in range(linear.scores.shape[1])
             ]
             told = "92 to 100 times in 100, depending on what it is, and 95 to 96 times on average"
         low, high = np.array(ends).T
-        errors = Normal().bare(request).errors
+        errors = Normal().raw_interval(request).errors
         assert errors is not None
-        found = Spread(errors, low, high, "exact")
-        few = errors**2 < linear.enough * np.ptp(linear.moves, axis=0) ** 2
+        found = IntervalEstimate(errors, low, high, "exact")
+        few = errors**2 < linear.enough * np.ptp(linear.influences, axis=0) ** 2
         if not few.any():
             return found
-        return found.remarked(
-            f"few reports decide about {request.question.named(few)}, and whole numbers jump: "
+        return found.with_remarks(
+            f"few reports decide about {request.question.list_names(few)}, and whole numbers jump: "
             f"exact intervals of 95 % hold the truth {told}; more reports would help, another kind "
             "of interval would not"
         )
 
     @staticmethod
-    def _inverted(
+    def _invert_test(
         linear: Linear[Dense], column: int, counts: Integers, level: float, about: About
     ) -> tuple[float, float]:
-        kinds = TwoKinds.of(linear, column)
+        kinds = BinaryScores.of(linear, column)
         assert kinds is not None
         seen = int(counts[kinds.chosen].sum())
-        return inverted_ends(kinds, seen, int(counts.sum()), level, about)
+        return invert_test(kinds, seen, int(counts.sum()), level, about)
 
 
 # --- inverted tests -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TwoKinds:
+class BinaryScores:
     """An estimate that counts the reports of a set of outputs.
 
     `chosen` marks the outputs; a person who is counted reports one with chance `q1`, another
@@ -177,7 +180,7 @@ class TwoKinds:
     q0: float
 
     @classmethod
-    def of(cls, estimator: Linear[Dense], column: int) -> TwoKinds | None:
+    def of(cls, estimator: Linear[Dense], column: int) -> BinaryScores | None:
         """Return the kinds if the scores of this answer have two values, else None."""
         model = estimator.model
         counted = estimator.question.values[:, column] > 0.5
@@ -198,8 +201,8 @@ class TwoKinds:
         return cls(chosen, q1, q0)
 
 
-def inverted_ends(
-    kinds: TwoKinds, seen: int, reports: int, level: float, about: About
+def invert_test(
+    kinds: BinaryScores, seen: int, reports: int, level: float, about: About
 ) -> tuple[float, float]:
     """Return the first and last s that the two one-sided tests do not reject."""
     tail = (1 - level) / 2
@@ -208,11 +211,11 @@ def inverted_ends(
 
     def below(s: int) -> float:
         """Return P(T < seen) + P(T = seen) / 2."""
-        first, law = binomial_law(s, kinds.q1)
-        begin, other = binomial_law(reports - s, kinds.q0)
+        first, distribution = binomial_distribution(s, kinds.q1)
+        begin, other = binomial_distribution(reports - s, kinds.q0)
         steps = np.concatenate([[0.0], np.cumsum(other) - other / 2, [1.0]])
-        places = seen - first - np.arange(len(law)) - begin + 1
-        return float(law @ steps[np.clip(places, 0, len(steps) - 1)])
+        places = seen - first - np.arange(len(distribution)) - begin + 1
+        return float(distribution @ steps[np.clip(places, 0, len(steps) - 1)])
 
     # The chance of fewer than what was seen falls as s grows.
     low = _first(lambda s: 1 - below(s) > tail, reports)
@@ -232,7 +235,9 @@ def _first(accepted: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def _population_ends(kinds: TwoKinds, seen: int, reports: int, tail: float) -> tuple[float, float]:
+def _population_ends(
+    kinds: BinaryScores, seen: int, reports: int, tail: float
+) -> tuple[float, float]:
     with extra("statistics"):
         from scipy.optimize import brentq
         from scipy.special import bdtr

@@ -27,10 +27,16 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.confidence import simultaneous_intervals
 from liftlock.errors import extra
-from liftlock.estimate.intervals.base import Interval, Kind, Request, Spread, weight_obstacle
+from liftlock.estimate.intervals.base import (
+    Interval,
+    IntervalEstimate,
+    IntervalRequest,
+    Kind,
+    weight_obstacle,
+)
 from liftlock.exact.integers import Floats
+from liftlock.model.confidence import simultaneous_intervals
 
 _MOST_WORK = 1 << 24
 """So many cells of the channel, times the answers: a second or so."""
@@ -44,13 +50,13 @@ class Range(Interval):
     key: ClassVar[Kind] = "range"
     title: ClassVar[str] = "a range"
 
-    def obstacle(self, request: Request) -> tuple[str, str] | None:
+    def obstacle(self, request: IntervalRequest) -> tuple[str, str] | None:
         """Return what stands in the way: weights, or too large a channel."""
         if request.model.rows.size * len(request.question.names) > _MOST_WORK:
             return "so many inputs, outputs and answers", "ask for one value at a time"
         return weight_obstacle(request)
 
-    def make(self, request: Request) -> Spread:
+    def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the ranges; none where no shares explain the reports."""
         question, error = request.question, 1 - Fraction(request.level)
         error, drift = min(error, _LARGEST_ERROR), np.zeros(len(question.names))
@@ -61,16 +67,16 @@ class Range(Interval):
             drift = reach * math.sqrt(float(request.tally.reports[0]) * log / 2) * (1 + 1e-12)
         found = answer_ranges(request.model.rows, question.values, request.counts, error)
         if found is None:
-            return Spread.none(f"no range: {request.model.unexplained}")
-        least, most = request.model.possible(question, request.tally)
+            return IntervalEstimate.none(f"no range: {request.model.unexplained}")
+        least, most = request.model.possible_range(question, request.tally)
         low, high = np.maximum(found[0] - drift, least), np.minimum(found[1] + drift, most)
-        spread = Spread(None, low, high, self.key)
+        spread = IntervalEstimate(None, low, high, self.key)
         if not request.posterior:
-            spread = spread.reaching(np.clip(request.values, least, most))
+            spread = spread.widened_to(np.clip(request.values, least, most))
         level = f"{100 * request.level:.4g} % or more, whatever the truth"
         # The symbols of an encoding are asked for one by one: each range then holds by itself.
         alone = len(question.names) == 1
-        return spread.remarked(
+        return spread.with_remarks(
             f"the range holds at {level}; more reports need not make it shorter"
             if alone
             else f"the ranges of all answers hold together, at {level}; more reports need not make "
@@ -93,22 +99,22 @@ def answer_ranges(
     with extra("solver"):
         from scipy.sparse import csc_matrix
 
-    from liftlock._solver.linear_programme import LinearProgram, Solver
+    from liftlock.exact.linear_programme import LinearProgramme, Solver
 
     reports = int(counts.sum())
     ends = simultaneous_intervals(counts.tolist(), error)
     lower, upper = (np.array([float(end) for end in side]) for side in ends)
-    programme = LinearProgram()
-    shares = programme.variables(np.zeros(len(rows)))
-    programme.between(
+    programme = LinearProgramme()
+    shares = programme.add_variables(np.zeros(len(rows)))
+    programme.add_rows(
         [(shares, csc_matrix(rows.T))], np.nextafter(lower, -1.0), np.nextafter(upper, 2.0)
     )
-    programme.between([(shares, csc_matrix(np.ones((1, len(rows)))))], 1.0, 1.0)
+    programme.add_rows([(shares, csc_matrix(np.ones((1, len(rows)))))], 1.0, 1.0)
     solver = Solver(programme)
     found = np.empty((2, values.shape[1]))
     for place, f in enumerate(values.T):
         for side, sign in enumerate((1.0, -1.0)):
-            solver.price(sign * f)
+            solver.set_costs(sign * f)
             bound = solver.solve().bound
             if bound == np.inf:
                 return None

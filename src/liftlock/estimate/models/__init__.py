@@ -1,22 +1,22 @@
 """Channels as estimators see them: a table, an encoding, profiles, or users with a prior each."""
 
-from liftlock.estimate.models.base import Counted, Error, Model, no_prior
-from liftlock.estimate.models.dense import Dense, Tally, model_of
-from liftlock.estimate.models.encoding import Encoding
+from liftlock.estimate.models.base import CountedReports, Error, Model, no_prior_error
+from liftlock.estimate.models.dense import Dense, OutputSums, model_of
 from liftlock.estimate.models.mixture import Mixture, read_profiles
 from liftlock.estimate.models.per_user import PerUser, PosteriorSums
+from liftlock.estimate.models.support import Encoding
 
 __all__ = [
-    "Counted",
+    "CountedReports",
     "Dense",
     "Encoding",
     "Error",
     "Mixture",
     "Model",
+    "OutputSums",
     "PerUser",
     "PosteriorSums",
-    "Tally",
     "model_of",
-    "no_prior",
+    "no_prior_error",
     "read_profiles",
 ]

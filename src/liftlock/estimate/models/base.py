@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import Fit
+from liftlock.estimate.result import GoodnessOfFit
 from liftlock.estimate.weights import Weights
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Alphabet
 
 if TYPE_CHECKING:
     from liftlock.estimate.estimators import Linear
 
 
-class Counted(Protocol):
+class CountedReports(Protocol):
     """What reports were added up to: an `Aggregate`, or sums over users."""
 
     @property
@@ -56,7 +56,7 @@ class Error:
 
     Without a `slope` the variance does not depend on the truth. `variance` is None where nothing is
     known of it; a remark then says why. `people` is given where the variance was estimated from so
-    many of them, and intervals use Student's law.
+    many of them, and intervals use Student's distribution.
     """
 
     variance: Floats | None
@@ -118,7 +118,7 @@ class Model(ABC):
         found: Floats = np.asarray(statistic, dtype=np.float64) @ scores
         return found
 
-    def read_each(
+    def reread_reports(
         self,
         reports: Any,
         weights: Any,
@@ -126,14 +126,14 @@ class Model(ABC):
         question: Question,
         method: str,
         about: About,
-    ) -> tuple[Model, Counted]:
+    ) -> tuple[Model, CountedReports]:
         """Return the model and the sums of reports that are at hand, if they say more than counts.
 
         `method` and `about` are what is asked for.
         """
         return self, aggregate
 
-    def without_prior(self, counted: Any) -> tuple[Model, Counted] | None:
+    def without_prior(self, counted: Any) -> tuple[Model, CountedReports] | None:
         """Return a second reading of the same reports that uses no prior, if there is one."""
         return None
 
@@ -152,12 +152,14 @@ class Model(ABC):
         raise self.refusal("bayes")
 
     @abstractmethod
-    def possible(self, question: Question, tally: Any) -> tuple[Floats, Floats] | None:
+    def possible_range(self, question: Question, tally: Any) -> tuple[Floats, Floats] | None:
         """Return the least and the largest sum there can be; None if it can be anything."""
 
     @abstractmethod
-    def rough(self, estimator: Linear[Any], tally: Any, errors: Floats) -> tuple[str, ...]:
-        """Say where the normal law was measured to be rough."""
+    def normality_remarks(
+        self, estimator: Linear[Any], tally: Any, errors: Floats
+    ) -> tuple[str, ...]:
+        """Say where the normal distribution was measured to be rough."""
 
     def by_symbol(
         self, question: Question, aggregate: Any
@@ -165,7 +167,7 @@ class Model(ABC):
         """Return a model, a question and its counts for each answer, where that says more."""
         return []
 
-    def no_interval(self, kind: str, question: Question) -> NotDefined:
+    def no_interval_error(self, kind: str, question: Question) -> NotDefined:
         """Return the refusal of a kind of interval."""
         return NotDefined(f"an interval of kind {kind}", self.lack, self.remedy)
 
@@ -180,15 +182,15 @@ class Model(ABC):
     # --- tests ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def fit(self, question: Question, counted: Any) -> Fit | None:
+    def fit(self, question: Question, counted: Any) -> GoodnessOfFit | None:
         """Test the reports against the prior: all of them, and the one number asked for."""
 
-    def foreign(self, counted: Any) -> str | None:
+    def mismatch_warning(self, counted: Any) -> str | None:
         """Return the warning that no prior at all explains the reports, if none does."""
         return None
 
 
-def no_prior() -> NotDefined:
+def no_prior_error() -> NotDefined:
     """Return the refusal of posteriors where there is no prior."""
     return NotDefined(
         "the Bayes estimate",
@@ -203,12 +205,12 @@ def variances_of(masses: Floats, values: Floats) -> Floats:
     return found
 
 
-def projected(counts: Floats, totals: Floats) -> Floats:
+def project_counts(counts: Floats, totals: Floats) -> Floats:
     """Return the nearest counts (..., m) that are at least 0 and add up to totals (..., 1).
 
     They are max(count - t, 0) for one threshold t, which is found exactly by sorting.
 
-    >>> projected(np.array([13.0, -3.0]), np.array([10.0])).tolist()
+    >>> project_counts(np.array([13.0, -3.0]), np.array([10.0])).tolist()
     [10.0, 0.0]
     """
     sizes = np.arange(1, counts.shape[-1] + 1)

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.contexts import Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.fit import fit_of_channel, fit_of_prior, p_text, sharpened
-from liftlock.estimate.models.base import Error, Model, no_prior, variances_of
+from liftlock.estimate.fit import add_score_test, channel_fit, p_text, prior_fit
+from liftlock.estimate.models.base import Error, Model, no_prior_error, variances_of
 from liftlock.estimate.models.inverse import Inverse
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import Fit
+from liftlock.estimate.result import GoodnessOfFit
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.model import Prior
+from liftlock.model.alphabet import Alphabet
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 
 if TYPE_CHECKING:
     from liftlock.estimate.estimators import Linear
@@ -150,7 +150,7 @@ class Dense(Model):
         """
         scores, misses = self.inverse.solve(question)
         if misses is not None:
-            who = self.inverse.confused(misses, self.inputs.labels, self.noun)
+            who = self.inverse.describe_confusion(misses, self.inputs.labels, self.noun)
             raise NotDefined(
                 "an unbiased estimate",
                 who,
@@ -159,7 +159,7 @@ class Dense(Model):
         return scores
 
     def identifies(self, question: Question) -> bool:
-        """Whether the law of the reports determines the answer, so an unbiased estimate exists."""
+        """Whether the reports' distribution determines the answer: an unbiased estimate exists."""
         return self.inverse.solve(question)[1] is None
 
     def posterior_scores(self, question: Question) -> Floats:
@@ -170,7 +170,7 @@ class Dense(Model):
         Source: 001 eq. (10), eq. (16), eq. (27), eq. (30).
         """
         if self.masses is None:
-            raise no_prior()
+            raise no_prior_error()
         if question.is_histogram:
             return self.posteriors
         found: Floats = self.posteriors @ question.values
@@ -185,7 +185,7 @@ class Dense(Model):
         Source: 001 Prop 2, eq. (14).
         """
         if self.masses is None:
-            raise no_prior()
+            raise no_prior_error()
         if question.is_histogram:
             return self.posteriors * (1.0 - self.posteriors)
         # Centred first: a difference of large squares would lose its digits.
@@ -208,22 +208,22 @@ class Dense(Model):
 
     # --- errors ---------------------------------------------------------------------------------
 
-    def tally(self, counted: Aggregate) -> Tally:
+    def tally(self, counted: Aggregate) -> OutputSums:
         """Return counts, sums of weights and of their squares."""
-        return Tally.of(counted)
+        return OutputSums.of(counted)
 
-    def possible(self, question: Question, tally: Tally) -> tuple[Floats, Floats] | None:
+    def possible_range(self, question: Question, tally: OutputSums) -> tuple[Floats, Floats] | None:
         """Return the least and the largest sum; with negative weights it can be anything."""
         if tally.signed:
             return None
         return tally.total * question.least, tally.total * question.most
 
-    def posterior_error(self, question: Question, tally: Tally, about: About) -> Error:
+    def posterior_error(self, question: Question, tally: OutputSums, about: About) -> Error:
         """Return sum_y (sum a_i^2)_y Var(f | y): given the reports, people are independent."""
         del about
         return Error(tally.squares @ self.posterior_variances(question))
 
-    def unbiased_error(self, estimator: Linear[Any], tally: Tally, about: About) -> Error:
+    def unbiased_error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
         """Return Var(s), with an upper bound where the reports do not determine it.
 
         The variance about the people holds sum_x n_x f(x)^2, which for a count is the count itself.
@@ -237,18 +237,18 @@ class Dense(Model):
         remark = f"{why}the interval is that for a population, wide enough whatever the spread"
         return replace(self._error(estimator, tally, "population"), remarks=(remark,))
 
-    def _error(self, estimator: Linear[Any], tally: Tally, about: About) -> Error:
+    def _error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
         question = estimator.question
         # The variance under each possible sum is known for counts, and for two symbols.
         people = None if question.counts or len(question.inputs) <= 2 else tally.reports
         if tally.weighted:
-            return Error(*self._weighted(estimator, tally, about), people)
+            return Error(*self._weighted_error(estimator, tally, about), people)
         values = estimator.values(tally.amounts)
         bend = float(about == "population") / tally.reports
         return Error(*self._variance_and_slope(estimator, tally, values, about), bend, people)
 
     def _variance_and_slope(
-        self, estimator: Linear[Any], tally: Tally, values: Floats, about: About
+        self, estimator: Linear[Any], tally: OutputSums, values: Floats, about: About
     ) -> tuple[Floats, Floats]:
         """Return Var(s) at the estimate, and how fast it grows with s.
 
@@ -303,8 +303,8 @@ class Dense(Model):
         slope = np.divide(across, along, out=np.zeros_like(across), where=varied)
         return variance, slope, f
 
-    def _weighted(
-        self, estimator: Linear[Any], tally: Tally, about: About
+    def _weighted_error(
+        self, estimator: Linear[Any], tally: OutputSums, about: About
     ) -> tuple[Floats, Floats, Floats]:
         """Return sum_i a_i^2 Var at the estimate, its slope, and its bend.
 
@@ -321,7 +321,7 @@ class Dense(Model):
         alike = estimator.values(tally.counts)
         if not tally.signed:
             alike = estimator.values(tally.amounts) / np.where(scale > 0, scale, 1.0)
-        plain = Tally.plain(tally.counts)
+        plain = OutputSums.plain(tally.counts)
         variance, slope = self._variance_and_slope(estimator, plain, alike, about)
         larger = squares / tally.reports
         if tally.signed:
@@ -348,23 +348,25 @@ class Dense(Model):
             found = found * (ratio @ self.rows.T)
         return found
 
-    def rough(self, estimator: Linear[Any], tally: Tally, errors: Floats) -> tuple[str, ...]:
-        """Say where the normal law is known to be rough."""
+    def normality_remarks(
+        self, estimator: Linear[Any], tally: OutputSums, errors: Floats
+    ) -> tuple[str, ...]:
+        """Say where the normal distribution is known to be rough."""
         remarks = []
-        question, steps = estimator.question, np.ptp(estimator.moves, axis=0)
+        question, steps = estimator.question, np.ptp(estimator.influences, axis=0)
         # Weights enter squared; their mean square makes the steps comparable.
         scale = float(tally.squares.sum() / tally.reports[0])
         # Without any noise there is nothing to be rough about.
         noisy = errors**2 > 1e-12 * scale * steps**2
-        few = estimator.jumpy & noisy & (errors**2 < estimator.enough * scale * steps**2)
+        few = estimator.are_counts & noisy & (errors**2 < estimator.enough * scale * steps**2)
         if few.any():
             kinds = "exact intervals" if question.counts else "credible intervals"
             other = "no other kind takes weights"
             remedy = other if tally.weighted else f"{kinds} need no normal approximation"
             remarks.append(
-                f"few reports decide about {question.named(few)}, and whole numbers jump: in such "
-                "cases normal intervals of 95 % were measured to hold the truth 78 to 100 times in "
-                f"100; {remedy}"
+                f"few reports decide about {question.list_names(few)}, and whole numbers jump: in "
+                "such cases normal intervals of 95 % were measured to hold the truth 78 to 100 "
+                f"times in 100; {remedy}"
             )
         people, least = tally.people[0], FEW_WEIGHTED if tally.weighted else _FEW
         if people < least:
@@ -414,21 +416,21 @@ class Dense(Model):
 
     # --- tests ----------------------------------------------------------------------------------
 
-    def fit(self, question: Question, counted: Aggregate) -> Fit | None:
+    def fit(self, question: Question, counted: Aggregate) -> GoodnessOfFit | None:
         """Test the reports against the prior; for one answer also the number asked for."""
         if self.masses is None:
             return None
-        found = fit_of_prior(self, counted)
+        found = prior_fit(self, counted)
         if len(question.names) > 1:
             return found
         scores = self.posterior_scores(question)[:, 0]
-        return sharpened(found, scores, self.mixture(self.masses), counted)
+        return add_score_test(found, scores, self.mixture(self.masses), counted)
 
-    def foreign(self, counted: Aggregate) -> str | None:
+    def mismatch_warning(self, counted: Aggregate) -> str | None:
         """Return the warning that no prior at all explains the reports, if none does."""
         if self.rows.size > _CELLS:
             return None
-        found = fit_of_channel(self, counted)
+        found = channel_fit(self, counted)
         if found is None or found.p_value >= _FOREIGN:
             return None
         return (
@@ -438,7 +440,7 @@ class Dense(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class OutputSums:
     """Counts of outputs, sums of weights and of their squares: shape (..., k), for many at once.
 
     `signed` says that some weight is negative.
@@ -451,7 +453,7 @@ class Tally:
     signed: bool = False
 
     @classmethod
-    def of(cls, aggregate: Aggregate) -> Tally:
+    def of(cls, aggregate: Aggregate) -> OutputSums:
         """Read an aggregate of the reports of a channel."""
         weights = aggregate.weights
         return cls(
@@ -463,10 +465,10 @@ class Tally:
         )
 
     @classmethod
-    def plain(cls, counts: Floats) -> Tally:
+    def plain(cls, counts: Floats) -> OutputSums:
         """Take counts of reports without weights.
 
-        >>> Tally.plain(np.array([[2.0, 1.0], [0.0, 4.0]])).reports.tolist()
+        >>> OutputSums.plain(np.array([[2.0, 1.0], [0.0, 4.0]])).reports.tolist()
         [[3.0], [4.0]]
         """
         return cls(counts, counts, counts, False)
@@ -474,12 +476,12 @@ class Tally:
     @property
     def reports(self) -> Floats:
         """How many reports there are, shape (..., 1)."""
-        return _added(self.counts)
+        return _sum_outputs(self.counts)
 
     @property
     def total(self) -> Floats:
         """The sum of all weights, shape (..., 1)."""
-        return _added(self.amounts)
+        return _sum_outputs(self.amounts)
 
     @property
     def people(self) -> Floats:
@@ -489,14 +491,14 @@ class Tally:
         """
         if not self.weighted or self.signed:
             return self.reports
-        spread = _added(self.squares)
+        spread = _sum_outputs(self.squares)
         found: Floats = np.divide(
             self.total**2, spread, out=np.zeros_like(spread), where=spread > 0
         )
         return np.minimum(found, self.reports)
 
 
-def _added(values: Floats) -> Floats:
+def _sum_outputs(values: Floats) -> Floats:
     found: Floats = values.sum(axis=-1, keepdims=True)
     return found
 
@@ -504,7 +506,7 @@ def _added(values: Floats) -> Floats:
 def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
     """Return the model of a channel: a table, or an encoding."""
     if isinstance(channel, SupportChannel):
-        from liftlock.estimate.models.encoding import Encoding
+        from liftlock.estimate.models.support import Encoding
 
         return Encoding.of(channel, prior)
-    return Dense.of(dense(channel), prior)
+    return Dense.of(to_dense(channel), prior)

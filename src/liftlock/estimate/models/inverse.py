@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock.alphabet import Label
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Label
 
 _BIAS = 1e-6
 """The largest bias of one person's score, as a part of the range of f, that is passed over.
@@ -57,13 +57,13 @@ class Inverse:
         symbols, outputs = scaled.shape
         inverse = None
         if outputs == symbols:
-            inverse = _by_elimination(scaled)
+            inverse = _invert_by_elimination(scaled)
         elif outputs > symbols:
-            inverse = _by_gram(scaled)
-            inverse = _by_triangle(scaled) if inverse is None else inverse
+            inverse = _invert_by_gram(scaled)
+            inverse = _invert_by_qr(scaled) if inverse is None else inverse
         full = inverse is not None
         if inverse is None:
-            inverse, rank = _by_singular_values(scaled)
+            inverse, rank = _invert_by_svd(scaled)
             full = rank == symbols
         matrix = np.zeros((len(masses), symbols))
         matrix[seen] = inverse / roots[:, None]
@@ -84,7 +84,7 @@ class Inverse:
             scores = self.matrix @ values
         for _ in range(2):
             misses = values - self.rows @ scores
-            fog = self._fog(scores, reach)
+            fog = self._rounding_error(scores, reach)
             if (np.abs(misses) + fog <= _BIAS * reach).all():
                 return scores + middle, None
             if not np.isfinite(scores).all() or (fog > _BIAS * reach).any():
@@ -92,7 +92,7 @@ class Inverse:
             scores = scores + self.matrix @ misses
         return scores + middle, misses
 
-    def _fog(self, scores: Floats, reach: Floats) -> Floats:
+    def _rounding_error(self, scores: Floats, reach: Floats) -> Floats:
         """Return how far the products Q g, and the probabilities as floats, may be off."""
         unit = _ROUNDING * np.sqrt(self.rows.shape[1])
         # Each row adds up to 1: most channels need no more than this.
@@ -102,12 +102,12 @@ class Inverse:
         found: Floats = unit * (self.rows @ np.abs(scores))
         return found
 
-    def confused(self, misses: Floats, labels: Sequence[Label], noun: str) -> str:
+    def describe_confusion(self, misses: Floats, labels: Sequence[Label], noun: str) -> str:
         """Name people whose reports look alike although their answers differ."""
         # Rounded, so that of equals the first in the alphabet is named on every machine.
         misses = misses.round(9)
         column = misses[:, int(np.argmax(np.abs(misses).max(axis=0)))]
-        twins = _twins(self.rows, column)
+        twins = _indistinguishable_pair(self.rows, column)
         if twins is not None:
             one, other = (repr(labels[place]) for place in twins)
             return f"{noun} {one} and {other}, which give the same reports"
@@ -116,13 +116,13 @@ class Inverse:
         # The bias is orthogonal to all reports: its positive and its negative part are two mixtures
         # of people that nobody can tell apart.
         some, rest = (
-            _several([labels[x] for x in np.argsort(-part, kind="stable") if part[x] > _BIAS])
+            _list_labels([labels[x] for x in np.argsort(-part, kind="stable") if part[x] > _BIAS])
             for part in (column, -column)
         )
         return f"this channel: people with {some} can report as people with {rest} do"
 
 
-def _twins(rows: Floats, column: Floats) -> tuple[int, int] | None:
+def _indistinguishable_pair(rows: Floats, column: Floats) -> tuple[int, int] | None:
     """Return two inputs with the same row and a different bias, those of the largest bias."""
     _, group = np.unique(rows, axis=0, return_inverse=True)
     for x in np.argsort(-np.abs(column), kind="stable").tolist():
@@ -132,13 +132,13 @@ def _twins(rows: Floats, column: Floats) -> tuple[int, int] | None:
     return None
 
 
-def _several(labels: Sequence[Label]) -> str:
+def _list_labels(labels: Sequence[Label]) -> str:
     shown = " or ".join(repr(label) for label in labels[:_NAMED])
     more = len(labels) - _NAMED
     return shown if more <= 0 else f"{shown} or {more} more"
 
 
-def _by_elimination(matrix: Floats) -> Floats | None:
+def _invert_by_elimination(matrix: Floats) -> Floats | None:
     try:
         inverse: Floats = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -147,22 +147,22 @@ def _by_elimination(matrix: Floats) -> Floats | None:
     return inverse if _norm(matrix) * _norm(inverse) < _CONDITION else None
 
 
-def _by_gram(matrix: Floats) -> Floats | None:
+def _invert_by_gram(matrix: Floats) -> Floats | None:
     gram = matrix @ matrix.T
-    inverted = _by_elimination(gram)
+    inverted = _invert_by_elimination(gram)
     if inverted is None or not _norm(gram) * _norm(inverted) < _GRAM_CONDITION:
         return None
-    return _refined(matrix, matrix.T @ inverted)
+    return _refine_inverse(matrix, matrix.T @ inverted)
 
 
-def _by_triangle(matrix: Floats) -> Floats | None:
+def _invert_by_qr(matrix: Floats) -> Floats | None:
     """Invert through A^T = Q R, whose condition is that of the channel and not its square."""
     basis, triangle = np.linalg.qr(matrix.T)
-    inverted = _by_elimination(triangle)
+    inverted = _invert_by_elimination(triangle)
     return None if inverted is None else np.asarray(basis @ inverted.T, dtype=np.float64)
 
 
-def _by_singular_values(matrix: Floats) -> tuple[Floats, int]:
+def _invert_by_svd(matrix: Floats) -> tuple[Floats, int]:
     """Return the pseudo-inverse and the rank."""
     if min(matrix.shape) > _SMALL:
         # Eigenvalues of the Gram matrix are many times faster, and good enough where they leave no
@@ -175,14 +175,14 @@ def _by_singular_values(matrix: Floats) -> tuple[Floats, int]:
             some = vectors[:, kept]
             inner = (some / values[kept]) @ some.T
             inverse = matrix.T @ inner if wide else inner @ matrix.T
-            return _refined(matrix, inverse), int(kept.sum())
+            return _refine_inverse(matrix, inverse), int(kept.sum())
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     kept = values > _RANK * values[0]
     found: Floats = (right[kept].T / values[kept]) @ left[:, kept].T
     return found, int(kept.sum())
 
 
-def _refined(matrix: Floats, inverse: Floats) -> Floats:
+def _refine_inverse(matrix: Floats, inverse: Floats) -> Floats:
     """Take one step of Newton's iteration, which squares the error and keeps the ranges."""
     found: Floats = 2.0 * inverse - inverse @ (matrix @ inverse)
     return found

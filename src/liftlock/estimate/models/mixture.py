@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from liftlock.channel import Channel
-from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.models.base import Error, Model, no_prior, variances_of
-from liftlock.estimate.models.dense import Dense, Tally, model_of
+from liftlock.estimate.models.base import Error, Model, no_prior_error, variances_of
+from liftlock.estimate.models.dense import Dense, OutputSums, model_of
 from liftlock.estimate.question import About, Question, ask
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.notions.profile import OutputLaws
+from liftlock.model import Prior, ProfileGraph
+from liftlock.model.channel import Channel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
+from liftlock.notions.profile import OutputDistributions
 
 if TYPE_CHECKING:
     from liftlock.estimate.estimators import Linear
@@ -43,14 +43,14 @@ class Mixture(Dense):
 
     The masses are shares of the profiles that are taken for known.
 
-    >>> from liftlock.channel import Channel
+    >>> from liftlock.model.channel import Channel
     >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
     >>> model = Mixture.of_graph(Channel.identity([0, 1]), graph)
     >>> model.rows.tolist(), model.through(Question.histogram(graph.inputs)).values.tolist()
     ([[0.8, 0.2], [0.1, 0.9]], [[0.8, 0.2], [0.1, 0.9]])
     """
 
-    distributions: Floats
+    value_distributions: Floats
     """P_i(x): a row for each profile, a column for each value."""
     matrices: Floats
     """A^i[x, y], by profile, value and output; one for all profiles if they are not used."""
@@ -70,16 +70,18 @@ class Mixture(Dense):
                 "counts of an encoding, which do not say what was supported together",
                 "ask for histogram, which is read without the profiles",
             )
-        laws = OutputLaws.of(channel, graph)
-        rows = np.array([law.floats for law in laws.laws])
-        matrices = (laws.rows / laws.row_total).astype(np.float64)
+        distributions = OutputDistributions.of(channel, graph)
+        rows = np.array([distribution.floats for distribution in distributions.distributions])
+        matrices = (distributions.rows / distributions.row_total).astype(np.float64)
         masses = None if prior is None else prior.reordered(graph.profiles).floats()
-        distributions = np.array(graph.laws, dtype=np.float64)
-        return cls(graph.profiles, laws.outputs, rows, masses, distributions, matrices)
+        value_distributions = np.array(graph.distributions, dtype=np.float64)
+        return cls(
+            graph.profiles, distributions.outputs, rows, masses, value_distributions, matrices
+        )
 
     def through(self, question: Question) -> Question:
         """Ask a question about values of the profiles: f(i) = E[f(X) | profile i]."""
-        values = self.distributions @ question.values
+        values = self.value_distributions @ question.values
         return Question(question.of, self.inputs, question.names, values, question)
 
     def posterior_scores(self, question: Question) -> Floats:
@@ -101,8 +103,8 @@ class Mixture(Dense):
     def _moment(self, f: Floats) -> Floats:
         """Return E[f(X) | y] under the shares and the distributions of the profiles."""
         if self.masses is None:
-            raise no_prior()
-        joint = self.masses[:, None] * self.distributions
+            raise no_prior_error()
+        joint = self.masses[:, None] * self.value_distributions
         weighed = np.einsum("ix,ixy->xy", joint, np.broadcast_to(self.matrices, self._shape))
         totals = weighed.sum(axis=0)
         prior = joint.sum(axis=0) @ f
@@ -129,9 +131,9 @@ class Mixture(Dense):
         f = question.behind.values
         middle = (f.min(axis=0) + f.max(axis=0)) / 2
         f, g = f - middle, scores - middle
-        seconds = self.rows @ g**2 + self.distributions @ f**2
+        seconds = self.rows @ g**2 + self.value_distributions @ f**2
         read = np.broadcast_to(self.matrices @ g, (*self._shape[:2], g.shape[1]))
-        products = np.einsum("ix,ixt->it", self.distributions, f * read)
+        products = np.einsum("ix,ixt->it", self.value_distributions, f * read)
         found: Floats = np.maximum(seconds - 2 * products, 0.0)
         return found
 
@@ -140,7 +142,7 @@ class Mixture(Dense):
         if question.behind is None:
             return super().value_variances(question)
         assert self.masses is not None
-        return variances_of(self.masses @ self.distributions, question.behind.values)
+        return variances_of(self.masses @ self.value_distributions, question.behind.values)
 
     def error_ratio(self, best: Linear[Any], free: Linear[Any]) -> float:
         """Return the ratio of root mean squared errors under the prior, of all answers together."""
@@ -152,7 +154,7 @@ class Mixture(Dense):
         others = self.masses @ self.error_variances(free.scores, question)
         return float(np.sqrt(variances.sum() / others.sum())) if others.sum() > 0 else 1.0
 
-    def unbiased_error(self, estimator: Linear[Any], tally: Tally, about: About) -> Error:
+    def unbiased_error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
         """Return the variance about the values of the people, whose profiles the reports tell.
 
         Given the profiles, people are independent, and their values and reports are drawn together:
@@ -213,10 +215,10 @@ def read_profiles(
     if trust is None:
         trust = uses or shares is not None
         if not trust and isinstance(channel, Channel):
-            own = Dense.of(dense(channel))
-            trust = not own.identifies(question.aligned(own.inputs))
+            own = Dense.of(to_dense(channel))
+            trust = not own.identifies(question.reordered(own.inputs))
     if not trust:
-        return model_of(channel, prior), question.aligned(channel.inputs), FREE
+        return model_of(channel, prior), question.reordered(channel.inputs), FREE
     if prior is not None and shares is None:
         raise _not_of_profiles(prior, graph)
     model = Mixture.of_graph(channel, graph, shares)

@@ -11,8 +11,8 @@ posterior mass is the prior mass on average, so
 has mean 0 and variance 1, with variances that are known before any report. A positive z says that
 more people have the value x than their priors expected. No posterior can be farther than some b
 from its prior, so the skewness of z is at most b / sqrt(V), and to that order the probability of
-|z| or more is at most that of a normal law times exp(b |z|^3 / (6 sqrt(V))). Where a few users have
-most of the variance that says nothing, and Bennett's inequality bounds it by
+|z| or more is at most that of a normal distribution times exp(b |z|^3 / (6 sqrt(V))). Where a few
+users have most of the variance that says nothing, and Bennett's inequality bounds it by
 
     2 exp(-(V / b^2) h(b |z| / sqrt(V))),    h(u) = (1 + u) ln(1 + u) - u.
 
@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.models.base import Counted, Error, Model
-from liftlock.estimate.per_user_aggregate import PerUserAggregate, columns_of
+from liftlock.estimate.models.base import CountedReports, Error, Model
+from liftlock.estimate.per_user_aggregate import PerUserAggregate, answer_columns
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import Drift, Fit
-from liftlock.estimate.weights import no_mean
+from liftlock.estimate.result import Drift, GoodnessOfFit
+from liftlock.estimate.weights import no_mean_error
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Alphabet
 
 if TYPE_CHECKING:
     from liftlock.estimate.estimators import Linear
@@ -57,9 +57,9 @@ class PosteriorSums:
     sums: Floats
     variances: Floats
     weighted: bool
-    fit: Fit
+    fit: GoodnessOfFit
     """The test of the priors under which the reports were read."""
-    beside: tuple[Model, Counted] | None = None
+    beside: tuple[Model, CountedReports] | None = None
     """The same reports as another model reads them, without a prior."""
     weights: None = field(default=None, init=False)
     """Weights are part of the sums."""
@@ -69,15 +69,15 @@ class PosteriorSums:
         """Read what an aggregate says about a question that it was made for."""
         if not aggregate.reports:
             raise InputError("no reports", remedy="give at least one")
-        fit = fit_of_priors(question.inputs, aggregate)
+        fit = per_user_prior_fit(question.inputs, aggregate)
         asked = aggregate.asked
         weighted = asked is not None and asked.weighted
-        if question.single and not weighted:
+        if question.is_single and not weighted:
             places = question.values.argmax(axis=0)
             sums, variances = aggregate.floats("posteriors")[places], aggregate.variances()[places]
             total = float(aggregate.reports)
             return cls(aggregate.reports, total, 0.0, sums, variances, weighted, fit)
-        if asked is None or asked.columns != columns_of(question):
+        if asked is None or asked.columns != answer_columns(question):
             raise InputError(
                 "the aggregate was made for another question",
                 value=question.of,
@@ -87,7 +87,7 @@ class PosteriorSums:
         variances = np.array([float(value) for value in asked.variances])
         total = float(asked.weight)
         if question.of == "mean" and total == 0:
-            raise no_mean()
+            raise no_mean_error()
         return cls(aggregate.reports, total, 0.0, sums, variances, weighted, fit)
 
 
@@ -114,7 +114,7 @@ class PerUser(Model):
         """Return the identity: the sums are the answers."""
         return np.eye(len(question.names))
 
-    def without_prior(self, counted: PosteriorSums) -> tuple[Model, Counted] | None:
+    def without_prior(self, counted: PosteriorSums) -> tuple[Model, CountedReports] | None:
         """Return the reports as another model reads them."""
         return counted.beside
 
@@ -130,23 +130,25 @@ class PerUser(Model):
             return Error(None, remarks=(said,))
         return Error(tally.variances)
 
-    def possible(self, question: Question, tally: PosteriorSums) -> tuple[Floats, Floats] | None:
+    def possible_range(
+        self, question: Question, tally: PosteriorSums
+    ) -> tuple[Floats, Floats] | None:
         """Return the least and the largest count; a sum may be anything."""
         if not question.counts or tally.weighted:
             return None
         return np.zeros(()), np.array(float(tally.reports))
 
-    def rough(
+    def normality_remarks(
         self, estimator: Linear[Any], tally: PosteriorSums, errors: Floats
     ) -> tuple[str, ...]:
-        """Say where a count is too small for the normal law."""
+        """Say where a count is too small for the normal distribution."""
         del errors
         counts = estimator.question.counts and not tally.weighted
         if not counts or (tally.variances >= _FEW).all():
             return ()
         return ("intervals of counts with an error below 2 are rough: the count is whole",)
 
-    def no_interval(self, kind: str, question: Question) -> NotDefined:
+    def no_interval_error(self, kind: str, question: Question) -> NotDefined:
         """Return the refusal of all kinds but the normal one."""
         del question
         return NotDefined(
@@ -155,13 +157,13 @@ class PerUser(Model):
             "ask for normal",
         )
 
-    def fit(self, question: Question, counted: PosteriorSums) -> Fit | None:
+    def fit(self, question: Question, counted: PosteriorSums) -> GoodnessOfFit | None:
         """Return the test of the priors that the reports were read under."""
         del question
         return counted.fit
 
 
-def fit_of_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:
+def per_user_prior_fit(alphabet: Alphabet, aggregate: PerUserAggregate) -> GoodnessOfFit:
     """Test the priors symbol by symbol; the p-value is the smallest, times how many were tested."""
     people = aggregate.reports
     found = []
@@ -179,11 +181,13 @@ def fit_of_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:
             drift = Drift(label, expected / people, None, score)
             found.append((_chance(score, reach / math.sqrt(variance)), drift))
     if not found:
-        return Fit(1.0, 0.0, None, (), "the reports say too little for a test", users=True)
+        return GoodnessOfFit(
+            1.0, 0.0, None, (), "the reports say too little for a test", users=True
+        )
     drifts = sorted((drift for _, drift in found), key=lambda drift: -abs(drift.score))
     p_value = min(1.0, len(found) * min(chance for chance, _ in found))
     note = f"the largest of {len(found)} standard scores"
-    return Fit(p_value, abs(drifts[0].score), None, tuple(drifts), note, users=True)
+    return GoodnessOfFit(p_value, abs(drifts[0].score), None, tuple(drifts), note, users=True)
 
 
 def _chance(score: float, reach: float) -> float:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.alphabet import Label
 from liftlock.exact.decimals import GLUE
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Label
 from liftlock.report.format import counted, cut, percent, plain, times
 from liftlock.report.html.charts import (
     NUMBERED,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.alphabet import Label
 from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Label
 from liftlock.report.format import amount, fitted, fitted_apart, plain, width_of
 from liftlock.report.html.markup import Content, Markup, markup, tag, written
 from liftlock.report.html.tones import STEPS

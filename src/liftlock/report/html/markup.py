@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from markupsafe import Markup as Markup
 from markupsafe import escape
 
-from liftlock.alphabet import Label
+from liftlock.model.alphabet import Label
 from liftlock.report.format import cut, plain
 
 _VOID = frozenset({"meta", "br", "hr", "img"})

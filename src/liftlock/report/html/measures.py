@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Table
-from liftlock.contexts import Joint, Prior, representative
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.model import Joint, Prior, representative
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Table
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.lift import lift_table
 from liftlock.report.format import amount
 from liftlock.utility.symmetric import entropy

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from liftlock._runtime.storage import check_writable, write_atomically
 from liftlock.report.format import percent
 from liftlock.report.html.charts import place
 from liftlock.report.html.markup import breakable, finished, listed, named
 from liftlock.report.html.tones import tone_rules
 from liftlock.report.html.view import PageView
-from liftlock.storage import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.result import Protection

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liftlock.alphabet import Label
 from liftlock.errors import LiftlockError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
-from liftlock.line.grid import GridPrior
+from liftlock.model.alphabet import Label
+from liftlock.model.continuous.grid import GridPrior
 from liftlock.report.format import amount, counted, percent
 from liftlock.report.html.charts import WIDE, Bar, Cell, Group, Legend, Picture, band, heat_map
 from liftlock.report.html.markup import Content, named, written

@@ -15,16 +15,22 @@ from string import Formatter
 from typing import TYPE_CHECKING
 
 from liftlock.accounting.account import Account
-from liftlock.contexts import Joint, PriorSet
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact import enclosure
-from liftlock.exact.decimals import down_to, fold, moves, rounded_down, rounded_up
+from liftlock.exact.decimals import (
+    fold_text,
+    moves_text,
+    round_down_text,
+    round_up_text,
+    share_text,
+)
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import UserChannel
-from liftlock.forms.user_channel import budget_text
 from liftlock.mechanism import Mechanism
+from liftlock.model import Joint, PriorSet
+from liftlock.model.structured import UserChannel
+from liftlock.model.structured.user_channel import budget_text
 from liftlock.notions.base import Notion
-from liftlock.notions.lift import extremes
+from liftlock.notions.lift import extreme_lifts
 from liftlock.notions.measurement import Witness
 from liftlock.report.format import (
     amount,
@@ -97,7 +103,7 @@ class PageView:
     @property
     def exceeded(self) -> tuple[str, ...]:
         """Secrets about which all columns together may tell more than one of them is allowed to."""
-        return self.protection.exceeded()
+        return self.protection.exceeded_secrets()
 
     @property
     def facts(self) -> Rows:
@@ -239,12 +245,12 @@ class ColumnView:
         if not self.made.certificate.holds:
             raise NotCertified(self.made.certificate, "none asked for")
         if self.own:
-            channel = proved_laws(self.made)
+            channel = proved_distributions(self.made)
             text = (
                 "Whoever sees the released {column} of a person, and knows that person's own "
                 "prior, may raise the probability of any true {column} at most "
-                f"{fold(channel.largest)}, and lower it at most to {down_to(channel.smallest)} of "
-                "what it was."
+                f"{fold_text(channel.largest)}, and lower it at most to "
+                f"{share_text(channel.smallest)} of what it was."
             )
             return _filled(text, column=named(self.name))
         said = promise_of(self.made.notion, self.name, self.secret)
@@ -406,30 +412,40 @@ def _filled(text: str, **names: Markup) -> Markup:
     return markup(*([before, names[name] if name else None] for before, name, _, _ in pieces))
 
 
-def proved_laws(made: Mechanism) -> UserChannel:
-    """Return the laws of a mechanism, or refuse to print a promise that their integers break."""
+def proved_distributions(made: Mechanism) -> UserChannel:
+    """Return the distributions of a mechanism, or refuse a promise that their integers break."""
     channel = made.channel
     assert isinstance(channel, UserChannel)
     limits = made.notion.lift_limits()
     assert limits is not None
-    for (lower, upper), law in [(limits, channel), *zip(channel.limits, channel.laws, strict=True)]:
+    for (lower, upper), distribution in [
+        (limits, channel),
+        *zip(channel.limits, channel.distributions, strict=True),
+    ]:
         assert lower is not None
         assert upper is not None
-        if not upper.allows(law.largest) or law.smallest <= 0 or not lower.allows(1 / law.smallest):
+        if (
+            not upper.allows(distribution.largest)
+            or distribution.smallest <= 0
+            or not lower.allows(1 / distribution.smallest)
+        ):
             raise InputError(
                 f"the law of {channel.form} does not keep {made.certificate.guarantee}",
-                value=f"{float(law.smallest):.10g} to {float(law.largest):.10g}",
+                value=f"{float(distribution.smallest):.10g} to {float(distribution.largest):.10g}",
                 remedy="make the mechanism again",
             )
     return channel
 
 
 def _own_numbers(made: Mechanism) -> Rows:
-    channel = proved_laws(made)
+    channel = proved_distributions(made)
     rows: Rows = []
-    for (lower, upper), law in zip(channel.limits, channel.laws, strict=True):
-        who = "" if len(channel.laws) == 1 else f", budget {budget_text((lower, upper))}"
-        rise, left = (enclosed(Enclosure.of(lift), 10) for lift in (law.largest, law.smallest))
+    for (lower, upper), distribution in zip(channel.limits, channel.distributions, strict=True):
+        who = "" if len(channel.distributions) == 1 else f", budget {budget_text((lower, upper))}"
+        rise, left = (
+            enclosed(Enclosure.of(lift), 10)
+            for lift in (distribution.largest, distribution.smallest)
+        )
         rows.append(
             [f"Largest factor by which a probability rises{who}", rise, f"at most e^{upper}"]
         )
@@ -477,11 +493,11 @@ def _beside(measured: Enclosure, relation: str, bound: Enclosure) -> list[Conten
 
 def _measured_lifts(made: Mechanism, stated: set[str]) -> Rows:
     """Return the extreme lifts, for guarantees that speak of something else."""
-    found = extremes(made.channel, made.context)
+    found = extreme_lifts(made.channel, made.context)
     limits = made.notion.belief_limits()
     follows = {
-        "eps_upper": limits.most and f"at most {rounded_up(limits.most, 7)}, as follows",
-        "eps_lower": limits.least and f"at least {rounded_down(limits.least, 7)}, as follows",
+        "eps_upper": limits.most and f"at most {round_up_text(limits.most, 7)}, as follows",
+        "eps_lower": limits.least and f"at least {round_down_text(limits.least, 7)}, as follows",
     }
     rows: Rows = []
     for name, side, extreme in (
@@ -528,7 +544,7 @@ def _design(made: Mechanism) -> Rows:
     if origin.bound is not None:
         kind = origin.kind or "mechanism with this guarantee"
         rows.append([f"Best that any {kind} could reach", amount(origin.bound)])
-    rows.append(["How close to the best", origin.closeness() or "nothing was proved"])
+    rows.append(["How close to the best", origin.describe_gap() or "nothing was proved"])
     return rows
 
 
@@ -578,13 +594,13 @@ class TogetherView:
     @property
     def said(self) -> str:
         """How far the probability of the secret may move."""
-        return moves(*factors(self.leak.account))
+        return moves_text(*factors(self.leak.account))
 
     @property
     def rows(self) -> Rows:
         """The largest changes of a probability, alone and together."""
         up, down = factors(self.leak.account)
-        last: list[Content] = [tag("strong", "all together"), fold(up), down_to(down)]
+        last: list[Content] = [tag("strong", "all together"), fold_text(up), share_text(down)]
         return [*_alone(self.leak), [*last, _proof(self.leak.account)]]
 
     @property
@@ -624,9 +640,11 @@ def _alone(leak: CombinedLeak) -> Rows:
         if release.channel is None or context is None:
             rows.append([named(name), "not known", "not known", "no table was accounted for"])
             continue
-        found = extremes(release.channel, context)
+        found = extreme_lifts(release.channel, context)
         least = found.smallest.lift or Fraction(0)
-        rows.append([named(name), fold(found.largest.lift), down_to(least), "measured exactly"])
+        rows.append(
+            [named(name), fold_text(found.largest.lift), share_text(least), "measured exactly"]
+        )
     return rows
 
 

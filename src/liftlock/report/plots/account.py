@@ -9,8 +9,8 @@ from pathlib import Path
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Release
-from liftlock.contexts import Context
 from liftlock.errors import InputError
+from liftlock.model import Context
 from liftlock.report.plots.figure import check_picture, picture, tidy, write_names
 
 MOST_RELEASES = 8

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from liftlock.contexts import Context, Family, Joint, Prior
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import InputError
-from liftlock.forms import dense
+from liftlock.model import Context, Family, Joint, Prior
+from liftlock.model.structured import to_dense
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
-from liftlock.progress import Progress, Step
 from liftlock.report.plots.figure import check_picture, picture
 
 _POINTS = 161
@@ -51,7 +51,7 @@ def draw_curve(result: Audit, path: Path, progress: Progress | None = None) -> N
                 continue  # mixtures of priors do not keep the joint form
             if progress is not None:
                 progress(Step(f"curve of delta_{form}"))
-            deltas = DeltaCurve.of(dense(result.channel), result.context, form).points(epsilons)
+            deltas = DeltaCurve.of(to_dense(result.channel), result.context, form).points(epsilons)
             deltas = np.where(deltas > _LEAST, deltas, np.nan)
             colour, line, name = _STYLES[form]
             axes.plot(epsilons, deltas, color=colour, linestyle=line, linewidth=1.8, label=name)

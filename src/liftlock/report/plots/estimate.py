@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.contexts import Prior
 from liftlock.estimate.question import COUNTS
 from liftlock.estimate.result import Estimate
+from liftlock.model import Prior
 from liftlock.report.format import counted, told_apart
 from liftlock.report.plots.figure import check_picture, picture, plain_number
 

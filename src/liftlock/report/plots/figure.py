@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from liftlock._runtime.storage import check_writable, replace_atomically
 from liftlock.errors import FileError, extra
-from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,7 @@ def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
         figure = _sheet()(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
-        with written_atomically(path) as fresh:
+        with replace_atomically(path) as fresh:
             figure.savefig(fresh, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
 
 

@@ -1,4 +1,4 @@
-"""A fitted law as a picture: its density over the histogram of the numbers."""
+"""A fitted distribution as a picture: its density over the histogram of the numbers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.line.fitting import Fit, round_bins
-from liftlock.line.grid import share_text
-from liftlock.line.law import Mixture, Smooth
+from liftlock.model.continuous.distribution import Mixture, Smooth
+from liftlock.model.continuous.fit import Fit, round_bins
+from liftlock.model.continuous.grid import share_text
 from liftlock.report.plots.figure import check_picture, picture, plain_number
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ def draw_fit(found: Fit, path: Path) -> None:
         axes = figure.add_subplot()
         axes.stairs(heights, edges, fill=True, color=_BARS, label=_many(found))
         tallest = float(heights.max())
-        if isinstance(found.law, Smooth):
+        if isinstance(found.distribution, Smooth):
             across = np.linspace(low, high, _POINTS)
-            tallest = max(tallest, _curve(axes, found.law, across, heights))
+            tallest = max(tallest, _curve(axes, found.distribution, across, heights))
             axes.plot(
                 across,
-                found.law.density(across),
+                found.distribution.density(across),
                 color=_CURVE,
                 linewidth=2.0,
-                label=found.law.describe(),
+                label=found.distribution.describe(),
             )
         axes.set_ylim(0.0, 1.22 * tallest)
         axes.set_xlim(low, high)
@@ -66,11 +66,13 @@ def _window(found: Fit) -> tuple[float, float]:
     return found.lower - margin, found.upper + margin
 
 
-def _curve(axes: Axes, law: Smooth, across: np.ndarray, heights: np.ndarray) -> float:
+def _curve(axes: Axes, distribution: Smooth, across: np.ndarray, heights: np.ndarray) -> float:
     """Draw the components of a mixture, faintly; return how high the curves reach."""
-    density = law.density(across)
-    if isinstance(law, Mixture) and len(law.weights) > 1:
-        for place, part in enumerate(zip(law.weights, law.means, law.deviations, strict=True)):
+    density = distribution.density(across)
+    if isinstance(distribution, Mixture) and len(distribution.weights) > 1:
+        for place, part in enumerate(
+            zip(distribution.weights, distribution.means, distribution.deviations, strict=True)
+        ):
             weight, mean, deviation = part
             alone = Mixture((1.0,), (mean,), (deviation,))
             axes.plot(
@@ -111,7 +113,7 @@ def _ends(axes: Axes, found: Fit) -> None:
 
 
 def _title(found: Fit) -> str:
-    words = f"{found.law.describe()[0].upper()}{found.law.describe()[1:]}"
+    words = f"{found.distribution.describe()[0].upper()}{found.distribution.describe()[1:]}"
     if len(found.scores) > 1:
         tried = [score.components for score in found.scores]
         words += f", the least BIC of {tried[0]} to {tried[-1]} components"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.model import ProfileGraph
 from liftlock.notions.audit import ProfileAudit
 from liftlock.report.format import loss_text, over_budget, shown, told_apart
 from liftlock.report.plots.figure import HIGHEST, WIDEST, check_picture, picture
@@ -212,12 +212,12 @@ def _fitted(places: Floats, box: Floats, room: Floats) -> Floats:
 
 def _bars(audit: ProfileAudit) -> int:
     """Return how many bars the chart of a profile has."""
-    return len(audit.graph.inputs) if _same_values(audit) else len(audit.laws.outputs)
+    return len(audit.graph.inputs) if _same_values(audit) else len(audit.distributions.outputs)
 
 
 def _same_values(audit: ProfileAudit) -> bool:
     """Tell whether outputs are values, so that truth and release share their columns."""
-    return all(label in audit.graph.inputs for label in audit.laws.outputs.labels)
+    return all(label in audit.graph.inputs for label in audit.distributions.outputs.labels)
 
 
 # --- what is said ---------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def _caption(audit: ProfileAudit, *, charts: bool, budget: float | None) -> list
     said = []
     if charts:
         same = _same_values(audit)
-        labels = (audit.graph.inputs if same else audit.laws.outputs).labels
+        labels = (audit.graph.inputs if same else audit.distributions.outputs).labels
         names = ", ".join(told_apart(labels[:_LISTED], 12))
         more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
         drawn = "outlined: the profile; filled: what it releases" if same else "what it releases"
@@ -355,11 +355,11 @@ def _charts(axes: Axes, sheet: Sheet) -> Floats:
 
     audit, width = sheet.audit, sheet.chart_width
     same = _same_values(audit)
-    truth = audit.graph.laws
+    truth = audit.graph.distributions
     released = np.zeros((len(truth), _bars(audit)))
-    labels = audit.laws.outputs.labels
+    labels = audit.distributions.outputs.labels
     columns = [audit.graph.inputs.index(y) for y in labels] if same else list(range(len(labels)))
-    released[:, columns] = audit.laws.floats
+    released[:, columns] = audit.distributions.floats
     highest = max(float(released.max()), float(truth.max()) if same else 0.0)
     step = width / released.shape[1]
     # Many thin bars with outlines would be all ink: one line over all of them instead.

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from rich.cells import cell_len
 
-from liftlock.alphabet import Alphabet
-from liftlock.contexts import Context, Joint, Prior
 from liftlock.errors import InputError
+from liftlock.model import Context, Joint, Prior
+from liftlock.model.alphabet import Alphabet
 from liftlock.notions.audit import Audit
 from liftlock.report.format import told_apart
 from liftlock.report.plots.figure import HIGHEST, WIDEST, check_picture, picture

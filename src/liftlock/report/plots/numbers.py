@@ -10,9 +10,9 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.structured import SupportChannel
 from liftlock.report.plots.figure import check_picture, picture, plain_number
 from liftlock.report.plots.lifts import COLOURS, LEAST_REACH, RULED_OUT, lift_text
 from liftlock.report.text.numbers import for_everybody, reading_of
@@ -80,7 +80,9 @@ class _Scene:
 
     @classmethod
     def of(cls, made: Mechanism, prior: GridPrior) -> _Scene:
-        rows = made.table.inputs.order_of(prior.inputs, whose="the channel", other_name="the prior")
+        rows = made.table.inputs.positions_in(
+            prior.inputs, whose="the channel", other_name="the prior"
+        )
         matrix = made.table.floats()
         matrix = (
             matrix
@@ -225,7 +227,7 @@ def _density(axes: Axes, scene: _Scene, prior: GridPrior) -> None:
     axes.set_ylabel("prior")
     axes.set_yticks([])
     axes.set_ylim(0.0, 1.1 * float(heights.max()) or 1.0)
-    clamped = prior.grid.clamped()
+    clamped = prior.grid.describe_clamping()
     if clamped:
         axes.set_title(clamped, fontsize=8, color="#444444", pad=3)
     _bare(axes)

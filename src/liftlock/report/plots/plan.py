@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.designs.plans import Option, Plan
+from liftlock.designs.plan import Plan, PlanOption
 from liftlock.report.format import printable
 from liftlock.report.plots.figure import check_picture, picture, tidy
 from liftlock.report.text.plan import asked_text, is_share, precision_text
@@ -63,7 +63,7 @@ _TITLES = (
 )
 
 
-def _look(option: Option, place: int) -> tuple[str, str]:
+def _look(option: PlanOption, place: int) -> tuple[str, str]:
     """Return the colour and the style of an option; what is no mechanism is grey."""
     if option.mechanism is not None:
         return _COLOURS[place % len(_COLOURS)], "-"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.contexts import ProfileGraph
 from liftlock.designs.comparison import Comparison, Curve
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.model import ProfileGraph
 from liftlock.report.format import cut, printable, told_apart
 from liftlock.report.plots.figure import (
     COLOURS,
@@ -189,7 +189,7 @@ def _fan(axes: Axes, curve: _Lines) -> None:
     chances = curve.released[:, :, 1]
     size = chances.shape[1]
     # Colours follow the truth, so that neighbours on paper are neighbours in the legend.
-    ranks = np.argsort(np.argsort(curve.graph.laws[:, 1], kind="stable"), kind="stable")
+    ranks = np.argsort(np.argsort(curve.graph.distributions[:, 1], kind="stable"), kind="stable")
     ordered = LinearSegmentedColormap.from_list("profiles", _ORDERED)
     shades = ordered(ranks / max(size - 1, 1))
     marker = "o" if len(curve.epsilons) <= _MARKED else None
@@ -241,7 +241,7 @@ def _name_ends(axes: Axes, curve: _Lines, ends: np.ndarray, shades: np.ndarray) 
     size = len(names)
     chosen = list(range(size))
     if size > _NAMED:
-        order = np.argsort(curve.graph.laws[:, 1], kind="stable")
+        order = np.argsort(curve.graph.distributions[:, 1], kind="stable")
         chosen = [int(order[round(k * (size - 1) / 4)]) for k in range(5)]
     low, high = axes.get_ylim()
     left, right = axes.get_xlim()

@@ -13,8 +13,8 @@ from rich.text import Text
 from liftlock.accounting.account import Account
 from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
-from liftlock.contexts import Joint
 from liftlock.errors import NotDefined
+from liftlock.model import Joint
 from liftlock.notions.base import Notion
 from liftlock.notions.measurement import Witness
 from liftlock.notions.registry import TITLES

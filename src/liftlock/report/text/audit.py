@@ -11,11 +11,11 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from liftlock.contexts import Context, Joint
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.encoding import fraction_text
+from liftlock.exact.fingerprint import fraction_text
+from liftlock.model import Context, Joint
 from liftlock.notions.audit import Audit
-from liftlock.notions.base import Kind, safe_text
+from liftlock.notions.base import NotionKind, safe_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.registry import TITLES
@@ -188,14 +188,14 @@ def bound_text(bound: Enclosure, unit: str) -> str:
     return safe_text(bound) + (f" {unit}" if unit else "")
 
 
-def notions_table(entries: Mapping[str, Kind]) -> Grid:
+def notions_table(entries: Mapping[str, NotionKind]) -> Grid:
     """List the notions and how to write them."""
     grid = grid_of()
     grid.add_column("write", no_wrap=True)
     grid.add_column("means")
     for name, entry in entries.items():
         values = ",".join(parameter.upper() for parameter in entry.parameters)
-        grid.add_row(f"{name}={values}", entry.says)
+        grid.add_row(f"{name}={values}", entry.summary)
     return grid
 
 

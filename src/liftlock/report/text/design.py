@@ -13,8 +13,8 @@ from rich.text import Text
 
 from liftlock._solver.problem import Step
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design
+from liftlock.designs.baselines import Baseline
 from liftlock.designs.comparison import Comparison, Curve, Point
-from liftlock.designs.yardstick import Yardstick
 from liftlock.mechanism import Mechanism
 from liftlock.report.format import amount, counted, grid_of, printable, title_of
 from liftlock.report.text.audit import certificate_lines
@@ -30,22 +30,22 @@ _BETWEEN = 2
 """Blanks between two columns of a table in the house style."""
 
 
-def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableType:
+def design_report(made: Mechanism, others: Sequence[Baseline]) -> RenderableType:
     """Return the certificate, what the mechanism is worth, and what it is compared with."""
     origin = made.origin
     assert origin is not None
     inputs, outputs = len(made.channel.inputs), made.channel.outputs_text
     title = title_of(origin.utility, origin.title)
     words = f"{title}: {amount(origin.objective)}"
-    if origin.closeness():
-        words += f", {origin.closeness()}"
+    if origin.describe_gap():
+        words += f", {origin.describe_gap()}"
     parts: list[RenderableType] = [
         certificate_lines(made.certificate),
         Text(),
         Text(words, style="bold"),
         Text(f"{counted(inputs, 'input')}, {outputs}; made by {origin.method}"),
     ]
-    crowd = made.crowd()
+    crowd = made.describe_crowd()
     parts += [Text(crowd)] if crowd else []
     parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
@@ -64,13 +64,13 @@ def explanation(steps: Sequence[Step]) -> RenderableType:
         grid.add_row(
             f"{step.part} {step.name}",
             "taken" if step.taken else "",
-            step.says,
+            step.summary,
             style="" if step.taken else "dim",
         )
     return Group(Text(), grid)
 
 
-def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
+def _yardsticks(title: str, others: Sequence[Baseline]) -> Grid:
     grid = grid_of()
     grid.add_column("compared with", no_wrap=True)
     grid.add_column(title, justify="right", max_width=_HEADING)
@@ -91,7 +91,7 @@ def designs_table(designs: Mapping[str, Design]) -> Grid:
     for key, entry in designs.items():
         grid.add_row(
             key if entry.keeps else f"{key} *",
-            entry.says + (f" (needs {entry.needs})" if entry.needs and entry.keeps else ""),
+            entry.summary + (f" (needs {entry.needs})" if entry.needs and entry.keeps else ""),
             entry.promises,
             short_notions(entry.notions),
             "any" if set(entry.contexts) == set(PRIOR_KINDS) else ", ".join(entry.contexts),
@@ -120,7 +120,7 @@ def design_page(entry: Design, options: Mapping[str, str]) -> Grid:
     grid.add_column("text", overflow="fold")
     rows = {
         "method": entry.key,
-        "does": entry.says,
+        "does": entry.summary,
         "promises": entry.promises,
         "budget": "kept" if entry.keeps else "NOT always kept: a published formula, for comparison",
         "needs": entry.needs,

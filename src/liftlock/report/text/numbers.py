@@ -11,9 +11,9 @@ import numpy as np
 from rich.text import Text
 
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.structured import SupportChannel
 from liftlock.report.format import DIGITS, amount, grid_of
 from liftlock.utility.mean import points_of, posterior_means, posterior_medians
 

@@ -7,7 +7,7 @@ import math
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.designs.plans import Plan
+from liftlock.designs.plan import Plan
 from liftlock.estimate.expected import ExpectedError
 from liftlock.report.format import amount, grid_of, printable, shown
 
@@ -25,7 +25,7 @@ def plan_report(found: Plan) -> RenderableType:
     for option in found.options:
         cells = [_margin(found, option.free), _margin(found, option.leaning)]
         if found.margin is not None:
-            leaning, free = option.needed(found.margin)
+            leaning, free = option.people_needed(found.margin)
             cells += [_people(option.free, free), _people(option.leaning, leaning)]
         grid.add_row(Text(printable(option.name)), *cells)
     who = "1 person" if found.people == 1 else f"{found.people:,} people"

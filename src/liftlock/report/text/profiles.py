@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.alphabet import Label
-from liftlock.contexts import ProfileGraph
+from liftlock.designs.baselines import ProfileBaseline
 from liftlock.designs.comparison import Comparison
-from liftlock.designs.yardstick import ProfileYardstick
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
+from liftlock.model import ProfileGraph
+from liftlock.model.alphabet import Label
 from liftlock.notions.audit import ProfileAudit
 from liftlock.notions.measurement import Measurement
 from liftlock.notions.profile import EdgeLoss, worst_edge
@@ -54,7 +54,7 @@ _NOT_JOINED = (
 )
 
 
-def profile_report(made: Mechanism, rows: Sequence[ProfileYardstick] = ()) -> RenderableType:
+def profile_report(made: Mechanism, rows: Sequence[ProfileBaseline] = ()) -> RenderableType:
     """Return the certificate, what each profile gets, what it costs, and what else there is."""
     audit = made.audit()
     assert isinstance(audit, ProfileAudit)
@@ -67,7 +67,7 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileYardstick] = ()) -> Re
     origin = made.origin
     if origin is not None:
         words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
-        words += f", {origin.closeness()}" if origin.closeness() else ""
+        words += f", {origin.describe_gap()}" if origin.describe_gap() else ""
         parts.append(Text(words, style="bold"))
     own = graph.uses_profile(made.channel.inputs)
     whose = "one matrix for each profile" if own else "one matrix for all profiles"
@@ -188,7 +188,7 @@ def _costs(found: ProfileErrors) -> list[RenderableType]:
     return [grid, *_more(len(order) - MOST_ROWS, "value")]
 
 
-def _comparison(rows: Sequence[ProfileYardstick], title: str) -> list[RenderableType]:
+def _comparison(rows: Sequence[ProfileBaseline], title: str) -> list[RenderableType]:
     """List every design that fits, the best first."""
     grid = grid_of()
     grid.add_column("compared with", no_wrap=True)

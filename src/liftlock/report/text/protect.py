@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.forms import UserChannel
+from liftlock.model.structured import UserChannel
 from liftlock.report.format import amount, grid_of, nats, printable, shown, title_of
 from liftlock.report.text.audit import certificate_lines
 
@@ -30,7 +30,7 @@ def protection_report(protection: Protection) -> RenderableType:
         parts.append(Text())
     if protection.combined:
         parts.append(_combined(protection))
-        beyond = protection.exceeded()
+        beyond = protection.exceeded_secrets()
         if beyond:
             about = ", ".join(shown(secret) for secret in beyond)
             parts.append(
@@ -76,8 +76,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
         if origin.nothing is not None and origin.truth is not None:
             words += f" (no release {amount(origin.nothing)}, no noise {amount(origin.truth)})"
-        if origin.closeness():
-            words += f", {origin.closeness()}"
+        if origin.describe_gap():
+            words += f", {origin.describe_gap()}"
         parts.append(Text(words))
         parts.append(Text(f"made by {origin.method}"))
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]

@@ -6,9 +6,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from liftlock._runtime.registry import Registry
 from liftlock.errors import FileError
-from liftlock.files import Note, silent
-from liftlock.registry import Registry
+from liftlock.files import Note, ignore_note
 from liftlock.tables.formats.arrow import ARROW
 from liftlock.tables.formats.base import Format, Reading, TableFile
 from liftlock.tables.formats.csv_sink import CSV
@@ -68,7 +68,7 @@ def stem(path: Path) -> str:
 def open_table(
     path: Path,
     *,
-    note: Note = silent,
+    note: Note = ignore_note,
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
 ) -> TableFile:

@@ -14,10 +14,10 @@ from liftlock.errors import InputError
 from liftlock.tables.formats.base import (
     AbandonableStream,
     Format,
-    Piece,
+    RowBatch,
     Target,
     TypedTable,
-    conformed,
+    cast_array,
     readable,
 )
 from liftlock.tables.pipeline import read_ahead
@@ -38,7 +38,7 @@ class ArrowTable(TypedTable):
     format = "arrow"
 
     @classmethod
-    def opened(cls, path: Path, *, stream: bool) -> ArrowTable:
+    def from_file(cls, path: Path, *, stream: bool) -> ArrowTable:
         """Read what the file says about itself."""
         with readable(path, "Arrow"), pa.OSFile(str(path)) as file:
             if stream:
@@ -51,7 +51,7 @@ class ArrowTable(TypedTable):
         """The number of rows; a stream does not say."""
         return self.number
 
-    def pieces(self, places: Sequence[int]) -> Iterator[Piece]:
+    def batches_at(self, places: Sequence[int]) -> Iterator[RowBatch]:
         """Give the columns at these positions; a large batch comes in several pieces."""
         wanted = sorted(set(places))
         order = [wanted.index(place) for place in places]
@@ -62,7 +62,7 @@ class ArrowTable(TypedTable):
                 size = max(1, min(MOST_ROWS, _rows_of(batch)))
                 for start in range(0, batch.num_rows, size):
                     part = batch.slice(start, size).select(order)
-                    yield Piece(part, first_row)
+                    yield RowBatch(part, first_row)
                     first_row += part.num_rows
 
 
@@ -111,16 +111,16 @@ class ArrowSink:
     def write(self, arrays: Sequence[pa.Array], group: int) -> None:  # noqa: ARG002
         """Add a batch."""
         columns = [
-            self._on_one(at, conformed(array, field.type))
+            self._extend_dictionary(at, cast_array(array, field.type))
             for at, (array, field) in enumerate(zip(arrays, self._schema, strict=True))
         ]
         self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
-    def _on_one(self, at: int, array: pa.Array) -> pa.Array:
+    def _extend_dictionary(self, at: int, array: pa.Array) -> pa.Array:
         """Return the array on a dictionary that starts with the one written before."""
         if not pa.types.is_dictionary(array.type):
             return array
-        whole = united(self._known.get(at), array.dictionary)
+        whole = merge_dictionaries(self._known.get(at), array.dictionary)
         self._known[at] = whole
         if array.dictionary.equals(whole):
             return array
@@ -145,10 +145,10 @@ class ArrowSink:
         self._writer.close()
 
 
-def united(known: pa.Array | None, more: pa.Array) -> pa.Array:
+def merge_dictionaries(known: pa.Array | None, more: pa.Array) -> pa.Array:
     """Return the entries of a dictionary, and behind them those of another that are new.
 
-    >>> united(pa.array(["a", "b"]), pa.array(["c", "a"])).to_pylist()
+    >>> merge_dictionaries(pa.array(["a", "b"]), pa.array(["c", "a"])).to_pylist()
     ['a', 'b', 'c']
     """
     if known is None or more.equals(known):
@@ -157,14 +157,14 @@ def united(known: pa.Array | None, more: pa.Array) -> pa.Array:
     return pa.concat_arrays([known, fresh]) if len(fresh) else known
 
 
-def whole_dictionaries(source: TypedTable, places: Sequence[int]) -> dict[int, pa.Array]:
+def collect_dictionaries(source: TypedTable, places: Sequence[int]) -> dict[int, pa.Array]:
     """Read through columns of dictionaries, and return all entries of each."""
     found: dict[int, pa.Array] = {}
     if places:
-        with read_ahead(source.pieces(places)) as pieces:
+        with read_ahead(source.batches_at(places)) as pieces:
             for piece in pieces:
                 for place, cells in zip(places, piece.batch.columns, strict=True):
-                    found[place] = united(found.get(place), cells.dictionary)
+                    found[place] = merge_dictionaries(found.get(place), cells.dictionary)
     return found
 
 
@@ -180,7 +180,7 @@ def _dictionaries(target: Target) -> dict[int, pa.Array]:
         return {}
     same = [at for at in target.kept if at not in target.replaced]
     wanted = [at for at in same if pa.types.is_dictionary(source.schema.field(at).type)]
-    found = whole_dictionaries(source, wanted)
+    found = collect_dictionaries(source, wanted)
     return {target.kept.index(at): entries for at, entries in found.items()}
 
 
@@ -190,7 +190,7 @@ ARROW = Format(
     "arrow",
     "an Arrow file",
     (".arrow", ".feather", ".ipc"),
-    open=lambda path, asked: ArrowTable.opened(path, stream=asked.start.startswith(_STREAM)),
+    open=lambda path, asked: ArrowTable.from_file(path, stream=asked.start.startswith(_STREAM)),
     sink=_sink,
     magic=(b"ARROW1", _STREAM),
 )

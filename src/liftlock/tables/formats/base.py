@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Literal, Protocol
 
 import pyarrow as pa
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import CellError, FileError
-from liftlock.files import Note, silent
-from liftlock.progress import Progress, Step
+from liftlock.files import Note, ignore_note
 from liftlock.tables.pipeline import read_ahead
 
 if TYPE_CHECKING:
-    from liftlock.tables.change import Change
+    from liftlock.tables.change import TableChange
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowBatch:
     """Consecutive rows of a table, and the number of the first of them (from 0)."""
 
     batch: pa.RecordBatch
@@ -39,7 +39,7 @@ class TableSource(Protocol):
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column: text for all those of a CSV."""
 
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
         """Give the rows in order, these columns only, in this order.
 
         A column of text may come as a dictionary of such text, where it is stored so.
@@ -74,16 +74,18 @@ class TableFile(TableSource, Protocol):
         """Give all rows: the columns that are kept as they are, and those that a change reads."""
 
 
-def named_tsv(path: Path) -> bool:
+def is_tsv_name(path: Path) -> bool:
     """Tell whether the name of a file says that tabs separate its cells.
 
-    >>> [named_tsv(Path(name)) for name in ("a.tsv", "a.TSV.gz", "a.tsv.csv")]
+    >>> [is_tsv_name(Path(name)) for name in ("a.tsv", "a.TSV.gz", "a.tsv.csv")]
     [True, True, False]
     """
     return path.name.lower().endswith((".tsv", ".tsv.gz"))
 
 
-def column_place(where: str, columns: Sequence[str], column: str, *, header: bool = False) -> int:
+def column_position(
+    where: str, columns: Sequence[str], column: str, *, header: bool = False
+) -> int:
     """Return the position of a column that is there exactly once; `header` is a line of text."""
     found = [at for at, name in enumerate(columns) if name == column]
     if not found:
@@ -145,7 +147,7 @@ class TypedTable(ABC):
         """The number of rows, if the file says so."""
 
     @abstractmethod
-    def pieces(self, places: Sequence[int]) -> Iterator[Piece]:
+    def batches_at(self, places: Sequence[int]) -> Iterator[RowBatch]:
         """Give the columns at these positions, in pieces that fit into memory."""
 
     @property
@@ -164,16 +166,16 @@ class TypedTable(ABC):
 
     def place(self, column: str) -> int:
         """Return the position of a column."""
-        return column_place(str(self.path), self.columns, column)
+        return column_position(str(self.path), self.columns, column)
 
     def where(self, row: int, column: str) -> str:
         """Name the row, counted from 1, and the column of a cell."""
         return f"{self.path}, row {row + 1:,}, column {column!r}"
 
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
         """Give the rows; text comes as a dictionary where the file stores it so."""
         places = [self.place(column) for column in columns]
-        with read_ahead(self.pieces(places)) as pieces:
+        with read_ahead(self.batches_at(places)) as pieces:
             for piece in pieces:
                 yield piece
                 if watch is not None:
@@ -190,7 +192,7 @@ class TypedTable(ABC):
 
         def groups() -> Iterator[RowGroup]:
             places = sorted({*same, *needs})
-            for piece in self.pieces(places):
+            for piece in self.batches_at(places):
                 yield row_group(piece, places, same, needs, self.group_at(piece.first_row))
 
         return RowStream(groups(), self.schema, self.rows)
@@ -205,7 +207,7 @@ class RowGroup:
     """Some rows: the columns that are kept, by position, and those that a change reads."""
 
     kept: dict[int, pa.Array]
-    needs: Piece
+    needs: RowBatch
     group: int
     """The row group of the source."""
     done: int
@@ -222,14 +224,14 @@ class RowStream:
 
 
 def row_group(
-    piece: Piece, places: list[int], same: Sequence[int], needs: Sequence[int], group: int
+    piece: RowBatch, places: list[int], same: Sequence[int], needs: Sequence[int], group: int
 ) -> RowGroup:
     """Return a piece that has the columns at these places, taken apart."""
     batch = piece.batch
     slots = {place: slot for slot, place in enumerate(places)}
     return RowGroup(
         {at: batch.column(slots[at]) for at in same},
-        Piece(batch.select([slots[at] for at in needs]), piece.first_row),
+        RowBatch(batch.select([slots[at] for at in needs]), piece.first_row),
         group,
         piece.first_row + batch.num_rows,
     )
@@ -270,7 +272,7 @@ class Reading:
     """How a table is to be opened: its first bytes, and what was said of a CSV."""
 
     start: bytes
-    note: Note = silent
+    note: Note = ignore_note
     delimiter: str | None = None
     names: Sequence[str] | None = None
 
@@ -294,7 +296,7 @@ class Format:
     """Whether a column of a type can be written."""
     options: tuple[str, ...] = ()
     """What may be said when a file is opened, of ``delimiter`` and ``names``."""
-    copy: Callable[[TableFile, Path, BinaryIO, Change, Progress | None], int] | None = None
+    copy: Callable[[TableFile, Path, BinaryIO, TableChange, Progress | None], int] | None = None
     """Writes a file of the same format as its source, if that is to be done in another way."""
 
 
@@ -334,7 +336,7 @@ class AbandonableStream:
         self.closed = True
 
 
-def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def cast_array(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return the same values as another type: a dictionary, or what it is a dictionary of."""
     if array.type == kind:
         return array
@@ -347,16 +349,16 @@ def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
             return pa.DictionaryArray.from_arrays(indices, values, ordered=kind.ordered)
         return array.dictionary.cast(kind).take(array.indices)
     if pa.types.is_dictionary(kind):
-        return conformed(array.cast(kind.value_type).dictionary_encode(), kind)
+        return cast_array(array.cast(kind.value_type).dictionary_encode(), kind)
     return array.cast(kind)
 
 
-def no_rows(schema: pa.Schema) -> list[pa.Array]:
+def empty_arrays(schema: pa.Schema) -> list[pa.Array]:
     """Return columns without a value."""
     return [pa.nulls(0, field.type) for field in schema]
 
 
-def joined(parts: Sequence[Sequence[pa.Array]], schema: pa.Schema) -> pa.Table:
+def concatenate_batches(parts: Sequence[Sequence[pa.Array]], schema: pa.Schema) -> pa.Table:
     """Return several batches as one table, each dictionary the same in all of them."""
     columns = [pa.chunked_array(chunks) for chunks in zip(*parts, strict=True)]
     table = pa.Table.from_arrays(columns, schema=schema)
@@ -380,7 +382,7 @@ def is_bytes(kind: pa.DataType) -> bool:
 
 
 @contextmanager
-def name_cells(source: TableSource, piece: Piece) -> Iterator[None]:
+def cell_errors_in(source: TableSource, piece: RowBatch) -> Iterator[None]:
     """Name the place in the table of a cell that is refused while a batch is worked on."""
     try:
         yield

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import FileError, InputError
-from liftlock.files import MARKS, Note
+from liftlock.files import DELIMITERS, Note
 from liftlock.files.sheet import split_row
-from liftlock.progress import Progress, Step
 from liftlock.tables.formats import csv_kernels as kernels
-from liftlock.tables.formats.base import Piece, RowStream, column_place, named_tsv
+from liftlock.tables.formats.base import RowBatch, RowStream, column_position, is_tsv_name
 from liftlock.tables.formats.csv_kernels import Bytes, Places
 from liftlock.tables.pipeline import read_ahead
 
@@ -40,7 +40,7 @@ BOM = b"\xef\xbb\xbf"
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*("|\Z)')
 
-_NAMES = {",": "commas", **dict(MARKS)}
+_NAMES = {",": "commas", **dict(DELIMITERS)}
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class CsvLayout:
     @property
     def kinds(self) -> Bytes:
         """Which bytes end a cell: 1 for the mark, 2 for line ends."""
-        return kinds_of(self.mark)
+        return byte_classes(self.mark)
 
     def line_of(self, place: int) -> int:
         """Return the number of the line on which a byte is; reads up to there."""
         line, before = 1, b""
-        with reading(self.path, packed=self.packed) as stream:
+        with open_for_reading(self.path, packed=self.packed) as stream:
             while place > 0 and (data := stream.read(min(CHUNK, place))):
                 joined = np.frombuffer(before + data, dtype=np.uint8)
                 # A line end that is cut in two counts once, with its first half.
-                line += kernels.line_ends(joined, len(joined))
-                line -= kernels.line_ends(joined, len(before))
+                line += kernels.count_line_ends(joined, len(joined))
+                line -= kernels.count_line_ends(joined, len(before))
                 before = data[-1:]
                 place -= len(data)
         return line
@@ -101,7 +101,7 @@ class RawRows:
         return len(self.starts)
 
 
-def kinds_of(mark: str) -> Bytes:
+def byte_classes(mark: str) -> Bytes:
     """Return which bytes end a cell: 1 for the mark, 2 for line ends."""
     kinds = np.zeros(256, dtype=np.uint8)
     kinds[ord(mark)] = 1
@@ -110,7 +110,7 @@ def kinds_of(mark: str) -> Bytes:
 
 
 @contextmanager
-def reading(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
+def open_for_reading(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
     """Open a file for reading, and name it in whatever goes wrong."""
     try:
         with path.open("rb", buffering=0) as raw:
@@ -132,7 +132,7 @@ def raw_rows(layout: CsvLayout, columns: Sequence[int]) -> Iterator[RawRows]:
     wanted[list(columns)] = np.arange(len(columns))
     kinds = layout.kinds
     first_row = 0
-    with reading(layout.path, packed=layout.packed) as stream:
+    with open_for_reading(layout.path, packed=layout.packed) as stream:
         stream.seek(len(layout.head))
         offset = len(layout.head)
         carry = b""
@@ -161,7 +161,7 @@ def raw_rows(layout: CsvLayout, columns: Sequence[int]) -> Iterator[RawRows]:
                     whole=status == kernels.FINE,
                 )
                 if status != kernels.FINE:
-                    raise _malformed(layout, data, bad, offset, status, cells)
+                    raise _malformed_row_error(layout, data, bad, offset, status, cells)
                 if stop > start:
                     yield RawRows(
                         buffer, start, stop, starts[:rows], stops[:rows], first_row, offset, done
@@ -214,7 +214,7 @@ def _check_text(
         ) from None
 
 
-def _malformed(
+def _malformed_row_error(
     layout: CsvLayout, data: bytes, bad: int, offset: int, status: int, cells: int
 ) -> FileError:
     where = layout.where(offset + bad)
@@ -252,10 +252,10 @@ def read_layout(
         _check_delimiter(delimiter)
     limit = CHUNK
     while True:
-        with reading(path, packed=packed) as stream:
+        with open_for_reading(path, packed=packed) as stream:
             data = _read_all(stream, limit)
         final = len(data) < limit
-        found = _head(path, packed, data, final, delimiter, names)
+        found = _find_header(path, packed, data, final, delimiter, names)
         if found is not None:
             return found
         if limit > MOST_RECORD:
@@ -275,7 +275,7 @@ def _read_all(stream: IO[bytes], size: int) -> bytes:
     return b"".join(parts)
 
 
-def _head(
+def _find_header(
     path: Path,
     packed: bool,
     data: bytes,
@@ -296,7 +296,7 @@ def _head(
             where=str(path),
             remedy="give a CSV with a header, Parquet or Arrow",
         )
-    mark = delimiter or _mark_of(path, body, None if names is None else len(names))
+    mark = delimiter or _find_delimiter(path, body, None if names is None else len(names))
     layout = CsvLayout(path, packed, mark, tuple(names or ()), names is None, 0, data[:start], 0)
     if names is not None:
         return layout
@@ -310,7 +310,7 @@ def _head(
         known = stop if status == kernels.FINE else len(data)
         _check_text(layout, data, start, known, 0, whole=final or status == kernels.FINE)
         if status != kernels.FINE:
-            raise _malformed(layout, data, bad, 0, status, cells)
+            raise _malformed_row_error(layout, data, bad, 0, status, cells)
         if not rows:
             if final:
                 raise FileError(
@@ -323,7 +323,7 @@ def _head(
             break
         start = stop
     place = stop - len(text.encode())
-    line = 1 + kernels.line_ends(buffer, place)
+    line = 1 + kernels.count_line_ends(buffer, place)
     if len(header) == 1 and delimiter is None:
         _check_one_column(path, line, header[0])
     return CsvLayout(path, packed, mark, tuple(header), True, line, data[:stop], place)
@@ -341,12 +341,12 @@ def _check_delimiter(delimiter: str) -> None:
 _LOOKED_AT = 1 << 16
 
 
-def _mark_of(path: Path, body: bytes, columns: int | None = None) -> str:
+def _find_delimiter(path: Path, body: bytes, columns: int | None = None) -> str:
     """Return what separates cells: a comma, unless the header has none and one of the others.
 
     Without a header it is what separates as many cells as there are columns, in the most lines.
     """
-    if named_tsv(path):
+    if is_tsv_name(path):
         return "\t"
     if columns is not None and columns > 1:
         lines = [
@@ -355,17 +355,17 @@ def _mark_of(path: Path, body: bytes, columns: int | None = None) -> str:
         ]
         fits = {
             mark: sum(line.count(mark) == columns - 1 for line in lines)
-            for mark in (",", *(mark for mark, _ in MARKS))
+            for mark in (",", *(mark for mark, _ in DELIMITERS))
         }
         return max(fits, key=lambda mark: fits[mark])
     end = re.search(rb'^(?:"(?:[^"]|"")*"|[^"\r\n])*', body)
     header = _QUOTED.sub("", (end.group() if end else body).decode(errors="replace"))
-    found = [mark for mark, _ in MARKS if mark in header]
+    found = [mark for mark, _ in DELIMITERS if mark in header]
     return found[0] if len(found) == 1 and "," not in header else ","
 
 
 def _check_one_column(path: Path, line: int, name: str) -> None:
-    found = [words for mark, words in MARKS if mark in name]
+    found = [words for mark, words in DELIMITERS if mark in name]
     if found:
         raise FileError(
             f"cells separated by {' or '.join(found)}",
@@ -382,7 +382,7 @@ class CsvFile:
     layout: CsvLayout
 
     @classmethod
-    def opened(
+    def from_file(
         cls,
         path: Path,
         *,
@@ -393,7 +393,7 @@ class CsvFile:
     ) -> CsvFile:
         """Read the header of a file."""
         layout = read_layout(path, packed=packed, delimiter=delimiter, names=names)
-        known = dict(MARKS)
+        known = dict(DELIMITERS)
         if delimiter is None and layout.mark in known:
             note(f"the cells of {path} are separated by {known[layout.mark]}, and were read so")
         return cls(layout)
@@ -445,14 +445,14 @@ class CsvFile:
         """Return the position of a column."""
         layout = self.layout
         where = f"{layout.path}, line {layout.header_line}" if layout.header else str(layout.path)
-        return column_place(where, layout.columns, column, header=layout.header)
+        return column_position(where, layout.columns, column, header=layout.header)
 
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
         """Give the cells without quotation marks and blanks around them; empty ones are null."""
         places = [self.place(column) for column in columns]
         total = self.path.stat().st_size
         schema = pa.schema([(column, pa.string()) for column in columns])
-        with read_ahead(_texts(self.layout, places, schema)) as pieces:
+        with read_ahead(_read_texts(self.layout, places, schema)) as pieces:
             for piece, done in pieces:
                 yield piece
                 if watch is not None:
@@ -468,22 +468,22 @@ class CsvFile:
         return f"{self.path}, row {row + 1}, column {at + 1} ({column!r})"
 
 
-def _texts(
+def _read_texts(
     layout: CsvLayout, places: Sequence[int], schema: pa.Schema
-) -> Iterator[tuple[Piece, int]]:
+) -> Iterator[tuple[RowBatch, int]]:
     distinct = sorted(set(places))
     for rows in raw_rows(layout, distinct):
         if not len(rows):
             continue
         slots = [distinct.index(place) for place in places]
-        yield text_piece(rows, slots, schema), rows.done
+        yield text_batch(rows, slots, schema), rows.done
 
 
-def text_piece(rows: RawRows, slots: Sequence[int], schema: pa.Schema) -> Piece:
+def text_batch(rows: RawRows, slots: Sequence[int], schema: pa.Schema) -> RowBatch:
     """Return some columns as they are read; it has all rows even if there is no column."""
     arrays = [cell_texts(rows, slot) for slot in slots]
     cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=arrays)
-    return Piece(pa.RecordBatch.from_struct_array(cells), rows.first_row)
+    return RowBatch(pa.RecordBatch.from_struct_array(cells), rows.first_row)
 
 
 def cell_texts(rows: RawRows, slot: int, *, strip: bool = True) -> pa.StringArray:

@@ -12,18 +12,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import InputError
-from liftlock.progress import Progress, Step
-from liftlock.tables.change import Change
+from liftlock.tables.change import TableChange
 from liftlock.tables.formats import csv_kernels as kernels
-from liftlock.tables.formats.base import Piece, is_bytes, named_tsv
-from liftlock.tables.formats.csv import CsvFile, CsvLayout, RawRows, kinds_of, raw_rows, text_piece
+from liftlock.tables.formats.base import RowBatch, is_bytes, is_tsv_name
+from liftlock.tables.formats.csv import (
+    CsvFile,
+    CsvLayout,
+    RawRows,
+    byte_classes,
+    raw_rows,
+    text_batch,
+)
 from liftlock.tables.formats.csv_kernels import Bytes, Places
-from liftlock.tables.pipeline import read_ahead, written_behind
+from liftlock.tables.pipeline import read_ahead, write_behind
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _CopyPlan:
     """Which cells are found in the bytes, and what happens to each."""
 
     layout: CsvLayout
@@ -34,7 +41,7 @@ class _Plan:
     deeds: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, source: CsvFile, change: Change) -> _Plan:
+    def of(cls, source: CsvFile, change: TableChange) -> _CopyPlan:
         needs = tuple(source.place(column) for column in change.needs)
         gives = tuple(source.place(column) for column in change.gives)
         dropped = {source.place(column) for column in change.dropped}
@@ -63,31 +70,31 @@ class _Plan:
 
 
 def rewrite_csv(
-    source: CsvFile, stream: BinaryIO, change: Change, watch: Progress | None = None
+    source: CsvFile, stream: BinaryIO, change: TableChange, watch: Progress | None = None
 ) -> int:
     """Write a CSV again with other cells in some columns; return the number of rows.
 
     New cells are as short as can be whatever stood there: quotation marks and blanks that were
     kept would tell what the value had been.
     """
-    plan = _Plan.of(source, change)
+    plan = _CopyPlan.of(source, change)
     schema = pa.schema([(column, pa.string()) for column in change.needs])
     slots = [plan.columns.index(at) for at in plan.needs]
     total = source.path.stat().st_size
     count = 0
 
-    def read() -> Iterator[tuple[RawRows, Piece]]:
+    def read() -> Iterator[tuple[RawRows, RowBatch]]:
         for rows in raw_rows(plan.layout, plan.columns):
-            yield rows, text_piece(rows, slots, schema)
+            yield rows, text_batch(rows, slots, schema)
 
     def write(item: tuple[RawRows, list[pa.Array]]) -> None:
-        stream.write(_assembled(plan, *item))
+        stream.write(_assemble_rows(plan, *item))
 
     stream.write(_head(plan))
-    with written_behind(write) as hand, read_ahead(read()) as pieces:
+    with write_behind(write) as hand, read_ahead(read()) as pieces:
         for rows, piece in pieces:
             if len(rows):
-                arrays = change.applied(piece)
+                arrays = change.apply_to(piece)
             else:
                 arrays = [pa.nulls(0, kind) for kind in change.gives.values()]
             hand((rows, arrays))
@@ -97,7 +104,7 @@ def rewrite_csv(
     return count
 
 
-def _head(plan: _Plan) -> bytes:
+def _head(plan: _CopyPlan) -> bytes:
     """Return what stands before the rows, the header without the columns that are left out."""
     layout = plan.layout
     if not layout.header:
@@ -121,13 +128,13 @@ def _head(plan: _Plan) -> bytes:
     return out[:size].tobytes()
 
 
-def _assembled(plan: _Plan, rows: RawRows, arrays: Sequence[pa.Array]) -> memoryview:
+def _assemble_rows(plan: _CopyPlan, rows: RawRows, arrays: Sequence[pa.Array]) -> memoryview:
     count, slots = len(rows), len(plan.columns)
     text_starts = np.empty((count, slots), dtype=np.int64)
     text_stops = np.empty((count, slots), dtype=np.int64)
     parts, before, longest = [], 0, 0
     for at, array in zip(plan.gives, arrays, strict=True):
-        texts, starts, stops = cells_of(array, plan.layout.mark, alone=plan.alone)
+        texts, starts, stops = format_cells(array, plan.layout.mark, alone=plan.alone)
         slot = plan.columns.index(at)
         text_starts[:, slot] = starts + before
         text_stops[:, slot] = stops + before
@@ -154,10 +161,10 @@ def _assembled(plan: _Plan, rows: RawRows, arrays: Sequence[pa.Array]) -> memory
 # --- cells as they are written ----------------------------------------------------------------
 
 
-def cells_of(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places, Places]:
+def format_cells(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places, Places]:
     """Return the cells of a column as one text, and where in it each cell starts and stops."""
     if pa.types.is_dictionary(array.type):
-        texts, starts, stops = cells_of(array.dictionary, mark, alone=alone)
+        texts, starts, stops = format_cells(array.dictionary, mark, alone=alone)
         if array.null_count:
             missing = _cell("", mark, alone=alone).encode()
             starts = np.append(starts, len(texts))
@@ -168,8 +175,8 @@ def cells_of(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places,
     text = _as_text(array)
     texts, offsets = _texts_and_offsets(text)
     plain = not (alone and (text.null_count or bool((np.diff(offsets) == 0).any())))
-    if not plain or kernels.any_special(texts, offsets, kinds_of(mark)):
-        texts, offsets = _texts_and_offsets(_written(text.to_pylist(), mark, alone=alone))
+    if not plain or kernels.needs_quotes(texts, offsets, byte_classes(mark)):
+        texts, offsets = _texts_and_offsets(_quote_texts(text.to_pylist(), mark, alone=alone))
     return texts, offsets[:-1], offsets[1:]
 
 
@@ -193,7 +200,7 @@ def _texts_and_offsets(text: pa.Array) -> tuple[Bytes, Places]:
     return np.frombuffer(data, dtype=np.uint8)[start:stop], offsets - start
 
 
-def _written(values: Sequence[Any], mark: str, *, alone: bool) -> pa.Array:
+def _quote_texts(values: Sequence[Any], mark: str, *, alone: bool) -> pa.Array:
     return pa.array([_cell(value or "", mark, alone=alone) for value in values], pa.large_string())
 
 
@@ -204,9 +211,9 @@ def _cell(value: str, mark: str, *, alone: bool) -> str:
     return value
 
 
-def check_marks(source: CsvFile, output: Path) -> None:
+def check_output_delimiter(source: CsvFile, output: Path) -> None:
     """Refuse to write cells that are separated otherwise than the output's name says."""
-    if named_tsv(output) and source.layout.mark != "\t":
+    if is_tsv_name(output) and source.layout.mark != "\t":
         raise InputError(
             f"the cells of {source.path} are not separated by tabs",
             where=str(output),

@@ -39,7 +39,7 @@ KEEP, REPLACE, DROP_WITH_MARK_BEFORE, DROP_WITH_MARK_BEHIND, KEEP_VISIBLE = 0, 1
 _QUOTE, _LF, _CR = 34, 10, 13
 
 
-def _copying(_context: Any, out: Any, _at: Any, source: Any, _start: Any, _length: Any) -> Any:
+def _copy_bytes(_context: Any, out: Any, _at: Any, source: Any, _start: Any, _length: Any) -> Any:
     """Copy bytes with the processor's own copy: a loop takes four times as long for some dozens."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -53,7 +53,7 @@ def _copying(_context: Any, out: Any, _at: Any, source: Any, _start: Any, _lengt
     return types.void(out, place, source, place, place), generate
 
 
-_copy: Any = intrinsic(_copying)
+_copy: Any = intrinsic(_copy_bytes)
 
 
 @compiled()
@@ -146,7 +146,7 @@ def scan(
 
 
 @compiled()
-def _blank_at(buffer: Bytes, at: int, stop: int) -> int:
+def _whitespace_length(buffer: Bytes, at: int, stop: int) -> int:
     """Return the bytes of the white space that starts here, as `str.strip` knows it; 0 if none."""
     byte = buffer[at]
     if byte == 32 or (9 <= byte <= 13) or (28 <= byte <= 31):
@@ -168,12 +168,12 @@ def _blank_at(buffer: Bytes, at: int, stop: int) -> int:
 
 
 @compiled()
-def _trimmed(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
+def _trim(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Return where a text starts and stops without white space around it."""
     if start == stop or (32 < buffer[start] < 128 and 32 < buffer[stop - 1] < 128):
         return start, stop
     while start < stop:
-        blank = _blank_at(buffer, start, stop)
+        blank = _whitespace_length(buffer, start, stop)
         if blank == 0:
             break
         start += blank
@@ -181,7 +181,7 @@ def _trimmed(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
         back = stop - 1
         while back > start and buffer[back] & 0xC0 == 0x80:
             back -= 1
-        if _blank_at(buffer, back, stop) != stop - back:
+        if _whitespace_length(buffer, back, stop) != stop - back:
             break
         stop = back
     return start, stop
@@ -216,7 +216,7 @@ def measure(
             for at in range(start, stop):
                 quotes += buffer[at] == _QUOTE
         if strip:
-            start, stop = _trimmed(buffer, start, stop)
+            start, stop = _trim(buffer, start, stop)
             bare = start == stop
         begins[row] = start
         doubled[row] = quotes > 0
@@ -247,7 +247,7 @@ def gather(
 
 
 @compiled()
-def any_special(texts: Bytes, offsets: Any, kinds: Bytes) -> bool:
+def needs_quotes(texts: Bytes, offsets: Any, kinds: Bytes) -> bool:
     """Tell whether a text must stand between quotation marks: it has one, a mark or a line end in
     it, or white space around it."""
     for row in range(len(offsets) - 1):
@@ -256,7 +256,7 @@ def any_special(texts: Bytes, offsets: Any, kinds: Bytes) -> bool:
             if kinds[texts[at]] != 0 or texts[at] == _QUOTE:
                 return True
         if stop > start:
-            inner = _trimmed(texts, start, stop)
+            inner = _trim(texts, start, stop)
             if inner[1] - inner[0] != stop - start:
                 return True
     return False
@@ -310,7 +310,7 @@ def assemble(
 
 
 @compiled()
-def line_ends(buffer: Bytes, stop: int) -> int:
+def count_line_ends(buffer: Bytes, stop: int) -> int:
     """Count the line ends (LF, CRLF, CR) before a place; a CR last of all counts already."""
     found = 0
     for at in range(stop):

@@ -10,20 +10,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from liftlock.progress import Progress
+from liftlock._runtime.progress import Progress
 from liftlock.tables.formats.base import (
     AbandonableStream,
     Format,
     Reading,
     TableFile,
-    conformed,
+    cast_array,
     is_bytes,
-    named_tsv,
+    is_tsv_name,
     value_type,
 )
 
 if TYPE_CHECKING:
-    from liftlock.tables.change import Change
+    from liftlock.tables.change import TableChange
 
 
 class CsvSink:
@@ -40,7 +40,7 @@ class CsvSink:
     def write(self, arrays: Sequence[pa.Array], group: int) -> None:  # noqa: ARG002
         """Add rows."""
         columns = [
-            conformed(array, field.type) for array, field in zip(arrays, self._schema, strict=True)
+            cast_array(array, field.type) for array, field in zip(arrays, self._schema, strict=True)
         ]
         if len(columns) == 1:
             columns = [pc.fill_null(columns[0], "")]
@@ -84,7 +84,7 @@ def _has_text(kind: pa.DataType) -> bool:
 def _opened(path: Path, asked: Reading) -> TableFile:
     from liftlock.tables.formats.csv import CsvFile
 
-    return CsvFile.opened(
+    return CsvFile.from_file(
         path,
         packed=asked.start.startswith(_GZIP),
         note=asked.note,
@@ -94,14 +94,14 @@ def _opened(path: Path, asked: Reading) -> TableFile:
 
 
 def _copied(
-    source: TableFile, output: Path, stream: BinaryIO, change: Change, watch: Progress | None
+    source: TableFile, output: Path, stream: BinaryIO, change: TableChange, watch: Progress | None
 ) -> int:
     """Copy every character but those of the cells that change."""
     from liftlock.tables.formats.csv import CsvFile
-    from liftlock.tables.formats.csv_copy import check_marks, rewrite_csv
+    from liftlock.tables.formats.csv_copy import check_output_delimiter, rewrite_csv
 
     assert isinstance(source, CsvFile)
-    check_marks(source, output)
+    check_output_delimiter(source, output)
     return rewrite_csv(source, stream, change, watch)
 
 
@@ -112,7 +112,7 @@ CSV = Format(
     "a CSV",
     (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
     open=_opened,
-    sink=lambda to: CsvSink(to.stream, to.schema, "\t" if named_tsv(to.path) else ","),
+    sink=lambda to: CsvSink(to.stream, to.schema, "\t" if is_tsv_name(to.path) else ","),
     typed=False,
     stores=_has_text,
     options=("delimiter", "names"),

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from liftlock.progress import Progress, Step
+from liftlock._runtime.progress import Progress, Step
 from liftlock.tables.formats.base import (
     RowGroup,
     RowStream,
 )
-from liftlock.tables.formats.csv import CsvFile, cell_texts, raw_rows, text_piece
+from liftlock.tables.formats.csv import CsvFile, cell_texts, raw_rows, text_batch
 from liftlock.tables.pipeline import read_ahead
 
 _CANDIDATES = (pa.int64(), pa.float64())
@@ -24,7 +24,7 @@ _PLAIN = (1e-4, 1e9)
 """Between these Arrow writes all digits, as Python does; beyond, it may write an exponent."""
 
 
-def number_types(
+def infer_types(
     source: CsvFile, places: Sequence[int], watch: Callable[[int], None] | None = None
 ) -> list[pa.DataType]:
     """Return int64 or double for columns whose every text survives it, and text for the others.
@@ -34,11 +34,11 @@ def number_types(
     ``+7``, ``0.50``, ``1e+20`` and `` 7`` never do. Reads the whole file, unless
     all columns turn out to be text before.
 
-    >>> survives(pa.array(["7", None, "-12"]), pa.int64())
+    >>> survives_cast(pa.array(["7", None, "-12"]), pa.int64())
     True
-    >>> survives(pa.array(["0.50"]), pa.float64())
+    >>> survives_cast(pa.array(["0.50"]), pa.float64())
     False
-    >>> survives(pa.array(["7.0", "0.5"]), pa.float64())
+    >>> survives_cast(pa.array(["7.0", "0.5"]), pa.float64())
     True
     """
     left = {place: list(_CANDIDATES) for place in places}
@@ -54,7 +54,7 @@ def number_types(
             for place, text in texts.items():
                 if text.null_count < len(text):
                     seen[place] = True
-                    left[place] = [kind for kind in left[place] if survives(text, kind)]
+                    left[place] = [kind for kind in left[place] if survives_cast(text, kind)]
             if watch is not None:
                 watch(done)
             if not any(left.values()):
@@ -62,7 +62,7 @@ def number_types(
     return [left[at][0] if seen[at] and left[at] else pa.string() for at in places]
 
 
-def survives(text: pa.Array, kind: pa.DataType) -> bool:
+def survives_cast(text: pa.Array, kind: pa.DataType) -> bool:
     """Tell whether texts are the same again after having been numbers of a type."""
     floating = pa.types.is_floating(kind)
     if floating and not _all(pc.match_substring_regex(text, _DECIMAL)):
@@ -102,7 +102,7 @@ def csv_stream(
     size = source.path.stat().st_size
     total = _ROUNDS * size
     told = None if watch is None else lambda done: watch(Step("reading", done, total))
-    kinds = dict(zip(same, number_types(source, same, told), strict=True))
+    kinds = dict(zip(same, infer_types(source, same, told), strict=True))
     fields = [(name, kinds.get(at, pa.string())) for at, name in enumerate(source.columns)]
     return RowStream(_row_groups(source, kinds, needs, size), pa.schema(fields), total)
 
@@ -119,5 +119,5 @@ def _row_groups(
         kept = {
             at: cell_texts(rows, slots[at], strip=False).cast(kind) for at, kind in same.items()
         }
-        read = text_piece(rows, [slots[at] for at in needs], schema)
+        read = text_batch(rows, [slots[at] for at in needs], schema)
         yield RowGroup(kept, read, 0, size + rows.done)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import InputError, extra
 from liftlock.estimate.weights import numbers_each
 from liftlock.exact.integers import Floats
-from liftlock.progress import Progress, Step
-from liftlock.tables.change import Change, changed_schema, new_field
-from liftlock.tables.formats.base import Piece, TableSource
+from liftlock.tables.change import TableChange, changed_schema, new_field
+from liftlock.tables.formats.base import RowBatch, TableSource
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -29,12 +29,12 @@ def arrow_columns(frame: Any) -> dict[Any, pa.ChunkedArray]:
     >>> {name: cells.type for name, cells in arrow_columns(pa.table({"age": [31, 47]})).items()}
     {'age': DataType(int64)}
     """
-    opened = OpenedFrame.of(frame)
-    return {name: opened.cells(name) for name in opened.frame.columns}
+    adapter = FrameAdapter.of(frame)
+    return {name: adapter.cells(name) for name in adapter.frame.columns}
 
 
 @dataclass(frozen=True)
-class NewColumn:
+class ReleasedColumn:
     """A released column, what it was before, and whether it may come out missing."""
 
     released: pa.ChunkedArray
@@ -43,14 +43,14 @@ class NewColumn:
 
 
 @dataclass(frozen=True)
-class OpenedFrame:
+class FrameAdapter:
     """A frame as narwhals sees it, and the way back to its own kind."""
 
     frame: nw.DataFrame[Any]
     back: Callable[[Any], Any]
 
     @classmethod
-    def of(cls, given: Any, needed: list[Any] | None = None) -> OpenedFrame:
+    def of(cls, given: Any, needed: list[Any] | None = None) -> FrameAdapter:
         """Open a frame; `needed` are the only columns of a lazy one that will be looked at."""
         with extra("tables"):
             import narwhals as nw
@@ -63,7 +63,7 @@ class OpenedFrame:
         try:
             frame: Any = nw.from_native(native)
             if isinstance(frame, nw.LazyFrame):
-                frame = _collected(frame, needed)
+                frame = _collect(frame, needed)
                 back = _lazy
             frame.columns  # noqa: B018 - names are checked when they are asked for
         except DuplicateError:
@@ -72,7 +72,7 @@ class OpenedFrame:
             ) from None
         except TypeError:
             if not hasattr(given, "__arrow_c_stream__") or _is_series(given):
-                raise _no_frame(given) from None
+                raise _not_a_frame_error(given) from None
             frame = nw.from_native(pa.table(given))
         return cls(frame, back)
 
@@ -109,7 +109,9 @@ class OpenedFrame:
             given = self.cells(given).to_numpy()
         return numbers_each(given, len(self.frame), name)
 
-    def replaced(self, columns: Mapping[Any, NewColumn], dropped: Sequence[Any] = ()) -> Any:
+    def replace_columns(
+        self, columns: Mapping[Any, ReleasedColumn], dropped: Sequence[Any] = ()
+    ) -> Any:
         """Return the frame with other columns in the place of some, in its own kind."""
         with extra("tables"):
             import narwhals as nw
@@ -117,7 +119,7 @@ class OpenedFrame:
         native: Any = self.frame.to_native()
         if isinstance(native, pa.Table):
             for name, new in columns.items():
-                native = _in_table(native, name, new.released, new.before)
+                native = _replace_in_table(native, name, new.released, new.before)
         elif self.frame.implementation.is_pandas():
             # Columns are replaced in a copy of the frame's outline, not of its cells.
             native = native.copy(deep=False)
@@ -140,7 +142,7 @@ class OpenedFrame:
         series = nw.from_arrow(table, backend=self.frame.implementation).get_column("released")
         if self.frame.implementation.is_polars():
             kind = self.frame.to_native().schema[column]
-            if _holds(kind, released):
+            if _has_categories(kind, released):
                 series = nw.from_native(series.to_native().cast(kind), series_only=True)
         return series.alias(column)
 
@@ -170,7 +172,7 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
 
 
-def _collected(lazy: Any, needed: list[Any] | None) -> Any:
+def _collect(lazy: Any, needed: list[Any] | None) -> Any:
     """Collect a lazy frame of Polars; those of others run again whenever they are looked at."""
     if lazy.implementation.is_polars():
         known = lazy.collect_schema().names()
@@ -192,7 +194,7 @@ def _is_series(given: Any) -> bool:
     ) or isinstance(given, pa.ChunkedArray)
 
 
-def _no_frame(given: Any) -> InputError:
+def _not_a_frame_error(given: Any) -> InputError:
     return InputError(
         "not a data frame",
         value=type(given).__name__,
@@ -200,21 +202,21 @@ def _no_frame(given: Any) -> InputError:
     )
 
 
-def _in_table(
+def _replace_in_table(
     table: pa.Table, column: str, released: pa.ChunkedArray, before: pa.ChunkedArray
 ) -> pa.Table:
     place = table.schema.get_field_index(column)
     field = table.schema.field(place)
     if pa.types.is_dictionary(field.type) and field.type.ordered:
-        released = _ordered(released, before)
+        released = _keep_dictionary_order(released, before)
     # Notes of pandas about the column are made true again: it would not read it otherwise.
-    change = Change((column,), {column: released.type}, lambda _: ())
+    change = TableChange((column,), {column: released.type}, lambda _: ())
     metadata = changed_schema(table.schema, change).metadata
     field = new_field(field, released.type)
     return table.set_column(place, field, released).replace_schema_metadata(metadata)
 
 
-def _ordered(released: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:
+def _keep_dictionary_order(released: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:
     """Give outputs the ordered dictionary of before, if each of them is in it."""
     if not pa.types.is_dictionary(released.type) or not before.num_chunks:
         return released
@@ -232,7 +234,7 @@ def _ordered(released: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedAr
     return pa.chunked_array(parts, type=before.type)
 
 
-def _holds(kind: Any, released: pa.ChunkedArray) -> bool:
+def _has_categories(kind: Any, released: pa.ChunkedArray) -> bool:
     """Tell whether a type of Polars is one of categories, and has all outputs among them."""
     import polars as pl
 
@@ -247,37 +249,37 @@ def _holds(kind: Any, released: pa.ChunkedArray) -> bool:
 class FrameSource(TableSource):
     """A data frame, read as a table is."""
 
-    opened: OpenedFrame
+    adapter: FrameAdapter
     index: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     """The levels of an index of pandas, which stays like a column."""
 
     @classmethod
-    def of(cls, opened: OpenedFrame) -> FrameSource:
+    def of(cls, adapter: FrameAdapter) -> FrameSource:
         """Take an opened frame, with its index if it has one that is more than row numbers."""
-        native: Any = opened.frame.to_native()
-        if not opened.frame.implementation.is_pandas():
-            return cls(opened)
-        return cls(opened, index_levels(native))
+        native: Any = adapter.frame.to_native()
+        if not adapter.frame.implementation.is_pandas():
+            return cls(adapter)
+        return cls(adapter, index_levels(native))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, and of the levels of the index."""
-        return (*self.opened.columns, *self.index)
+        return (*self.adapter.columns, *self.index)
 
     def cells(self, column: str) -> pa.ChunkedArray:
         """Return a column, or a level of the index, in Arrow."""
-        return self.index[column] if column in self.index else self.opened.cells(column)
+        return self.index[column] if column in self.index else self.adapter.cells(column)
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column in Arrow."""
         return self.cells(column).type
 
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
         """Give all rows, in as many pieces as the columns have in common."""
         table = pa.table({column: self.cells(column) for column in columns})
         first = 0
         for batch in table.to_batches():
-            yield Piece(batch, first)
+            yield RowBatch(batch, first)
             first += batch.num_rows
             if watch is not None:
                 watch(Step("reading", first, table.num_rows))
@@ -294,7 +296,7 @@ def as_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
     kind = series.dtype
     if isinstance(kind, pd.CategoricalDtype):
         names = kind.categories
-        if not _plain(names.dtype) or pd.api.types.infer_dtype(names).startswith("mixed"):
+        if not _is_arrow_type(names.dtype) or pd.api.types.infer_dtype(names).startswith("mixed"):
             names = names.map(str)
         codes = series.cat.codes.to_numpy()
         indices = pa.array(codes, mask=codes < 0)
@@ -302,7 +304,7 @@ def as_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
         return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=bool(kind.ordered))
     if isinstance(kind, pd.SparseDtype):
         series = series.sparse.to_dense()
-    elif not _plain(kind):
+    elif not _is_arrow_type(kind):
         series = series.astype("string")
     return pa.Array.from_pandas(series)
 
@@ -322,11 +324,11 @@ def from_arrow(
     if isinstance(kind, pd.ArrowDtype):
         values = pd.arrays.ArrowExtensionArray(released)
     elif pa.types.is_dictionary(released.type):
-        values = _categories(released, kind)
+        values = _to_categorical(released, kind)
     elif kind == np.dtype(object):
         values = np.empty(len(released), dtype=object)
         values[:] = released.to_pylist()
-    elif kept and _plain(kind) and hasattr(kind, "__from_arrow__"):
+    elif kept and _is_arrow_type(kind) and hasattr(kind, "__from_arrow__"):
         values = kind.__from_arrow__(released)
     elif may_be_none and pa.types.is_integer(released.type):
         values = pd.array(released.to_pylist(), dtype="Int64")
@@ -363,14 +365,14 @@ def index_levels(frame: Any) -> dict[str, pa.ChunkedArray]:
     return found
 
 
-def _plain(kind: Any) -> bool:
+def _is_arrow_type(kind: Any) -> bool:
     """Tell whether Arrow has values like these: periods and intervals are pandas' own."""
     import pandas as pd
 
     return not isinstance(kind, pd.PeriodDtype | pd.IntervalDtype)
 
 
-def _categories(released: pa.ChunkedArray, kind: Any) -> Any:
+def _to_categorical(released: pa.ChunkedArray, kind: Any) -> Any:
     """Return a categorical of the same categories, if each output is one of them."""
     import pandas as pd
 

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 from liftlock.tables.formats.base import (
     AbandonableStream,
     Format,
-    Piece,
+    RowBatch,
     Target,
     TypedTable,
-    conformed,
-    joined,
-    no_rows,
+    cast_array,
+    concatenate_batches,
+    empty_arrays,
     readable,
     value_type,
 )
@@ -54,7 +54,7 @@ class ParquetTable(TypedTable):
     format = "parquet"
 
     @classmethod
-    def opened(cls, path: Path) -> ParquetTable:
+    def from_file(cls, path: Path) -> ParquetTable:
         """Read what the file says about itself."""
         with readable(path, "Parquet"), pq.ParquetFile(path) as file:
             return cls(path, file.schema_arrow, file.metadata)
@@ -64,11 +64,11 @@ class ParquetTable(TypedTable):
         """The number of rows."""
         return int(self.metadata.num_rows)
 
-    def pieces(self, places: Sequence[int]) -> Iterator[Piece]:
+    def batches_at(self, places: Sequence[int]) -> Iterator[RowBatch]:
         """Give the columns at these positions; a piece never reaches over two row groups."""
         names = [self.schema.field(place).name for place in places]
         every = len(set(places)) == len(self.schema)
-        stored = self.stored_as_dictionary()
+        stored = self.dictionary_columns()
         first_row = 0
         with (
             readable(self.path, "Parquet"),
@@ -78,14 +78,14 @@ class ParquetTable(TypedTable):
         ):
             for group in range(file.num_row_groups):
                 batches = file.iter_batches(
-                    batch_size=self.piece_rows(group, places),
+                    batch_size=self.rows_per_batch(group, places),
                     row_groups=[group],
                     columns=None if every else names,
                 )
                 for batch in batches:
                     # A name can select more than asked for: "a" is also the parent of "a.b".
                     at = places if every else [batch.schema.names.index(name) for name in names]
-                    yield Piece(_columns_at(batch, at), first_row)
+                    yield RowBatch(_columns_at(batch, at), first_row)
                     first_row += batch.num_rows
 
     def group_at(self, row: int) -> int:
@@ -104,7 +104,7 @@ class ParquetTable(TypedTable):
         """Which stored columns each column consists of."""
         return leaf_ranges(self.schema)
 
-    def stored_as_dictionary(self) -> list[str]:
+    def dictionary_columns(self) -> list[str]:
         """Return the columns of text that are quicker to read as dictionaries.
 
         Those are stored so throughout, in a few bits each; a wrong guess costs time only.
@@ -114,7 +114,10 @@ class ParquetTable(TypedTable):
         for field, leaves in zip(self.schema, self.leaves, strict=True):
             if not _is_text(field.type):
                 continue
-            chunks = [metadata.row_group(group).column(leaves[0]) for group in _some(metadata)]
+            chunks = [
+                metadata.row_group(group).column(leaves[0])
+                for group in _sample_row_groups(metadata)
+            ]
             if chunks and all(
                 chunk.has_dictionary_page
                 and chunk.total_uncompressed_size <= _INDEX_BYTES * max(chunk.num_values, 1)
@@ -137,7 +140,7 @@ class ParquetTable(TypedTable):
                 total += max(stored, values * (_TEXT_BYTES if text else 8))
         return total
 
-    def piece_rows(self, group: int, places: Sequence[int]) -> int:
+    def rows_per_batch(self, group: int, places: Sequence[int]) -> int:
         """Return how many rows are read at a time: a whole row group if it is small enough."""
         size = self.row_bytes(group, places)
         most = max(1, min(MOST_ROWS, int(PIECE_BYTES / max(size, 1e-9))))
@@ -151,7 +154,7 @@ def _columns_at(batch: pa.RecordBatch, places: Sequence[int]) -> pa.RecordBatch:
     return batch.select(list(places))
 
 
-def _some(metadata: Any) -> list[int]:
+def _sample_row_groups(metadata: Any) -> list[int]:
     """Return a few row groups of a file: the first, the last, and some between."""
     groups = metadata.num_row_groups
     return sorted({round(part * (groups - 1) / 4) for part in range(5)}) if groups else []
@@ -223,7 +226,7 @@ class ParquetSink:
             self._flush()
             self._group = group
         fields = zip(arrays, self._stored, strict=True)
-        part = [conformed(array, field.type) for array, field in fields]
+        part = [cast_array(array, field.type) for array, field in fields]
         self._parts.append(part)
         self._rows += len(part[0])
         self._bytes += sum(array.nbytes for array in part)
@@ -233,7 +236,7 @@ class ParquetSink:
     def close(self) -> None:
         """Write the last row group, and what the file says about itself."""
         if self._writer is None:
-            self._open(no_rows(self._schema))
+            self._open(empty_arrays(self._schema))
         self._flush()
         assert self._writer is not None
         text = base64.b64encode(self._schema.serialize().to_pybytes())
@@ -261,12 +264,12 @@ class ParquetSink:
     def _flush(self) -> None:
         if self._parts:
             assert self._writer is not None
-            table = joined(self._parts, self._stored)
+            table = concatenate_batches(self._parts, self._stored)
             self._parts, self._bytes, self._rows = [], 0, 0
             self._writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
-def settings_like(
+def writer_settings(
     source: ParquetTable, schema: pa.Schema, kept: Sequence[int], replaced: Container[int]
 ) -> dict[str, Any]:
     """Return the settings that store columns as the source does.
@@ -321,7 +324,7 @@ def _stored_paths(schema: pa.Schema) -> list[list[str]]:
     """Return the names that a Parquet file gives to the parts of each column."""
     sink = pa.BufferOutputStream()
     # Not `empty_table`, which imports pandas.
-    pq.write_table(pa.Table.from_arrays(no_rows(schema), schema=schema), sink)
+    pq.write_table(pa.Table.from_arrays(empty_arrays(schema), schema=schema), sink)
     stored = pq.read_metadata(pa.BufferReader(sink.getvalue())).schema
     return [[stored.column(at).path for at in leaves] for leaves in leaf_ranges(schema)]
 
@@ -338,7 +341,7 @@ def _sorting(source: ParquetTable, kept: Sequence[int], replaced: Container[int]
 def _sink(target: Target) -> ParquetSink:
     settings = None
     if isinstance(target.source, ParquetTable):
-        settings = settings_like(target.source, target.schema, target.kept, target.replaced)
+        settings = writer_settings(target.source, target.schema, target.kept, target.replaced)
     return ParquetSink(target.stream, target.schema, settings)
 
 
@@ -346,7 +349,7 @@ PARQUET = Format(
     "parquet",
     "a Parquet file",
     (".parquet", ".pq"),
-    open=lambda path, asked: ParquetTable.opened(path),  # noqa: ARG005
+    open=lambda path, asked: ParquetTable.from_file(path),  # noqa: ARG005
     sink=_sink,
     magic=(b"PAR1",),
 )

@@ -10,9 +10,9 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
+from liftlock._runtime.progress import Progress, ignore_progress
 from liftlock.mechanism import Mechanism
-from liftlock.progress import Progress, silent
-from liftlock.tables.formats.frame import FrameSource, NewColumn, OpenedFrame
+from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection
@@ -21,7 +21,7 @@ from liftlock.tables.releases import TableRelease
 
 
 @dataclass(frozen=True)
-class Protected:
+class ProtectedFrame:
     """A frame whose columns were replaced, and what was done to it."""
 
     frame: Any
@@ -40,7 +40,7 @@ class Protected:
 
     def __repr__(self) -> str:
         names = ", ".join(self.mechanisms)
-        return f"<Protected {names}: {self.protection.rows:,} rows>"
+        return f"<ProtectedFrame {names}: {self.protection.rows:,} rows>"
 
 
 def protect(
@@ -56,7 +56,7 @@ def protect(
     curve: bool = False,
     watch: Progress | None = None,
     **how: Unpack[SpecOptions],
-) -> Protected:
+) -> ProtectedFrame:
     """Replace columns of a frame by what may be seen of them, and prove how little that tells.
 
     pandas, Polars and PyArrow go in, the same kind comes out: the order of rows and all other
@@ -74,10 +74,10 @@ def protect(
     (['job'], True)
     """
     specs = column_specs(column, notion, secret, **how)
-    opened = OpenedFrame.of(frame)
+    adapter = FrameAdapter.of(frame)
     for spec in specs:
-        opened.cells(spec.column)  # no level of an index, which is never replaced
-    source = FrameSource.of(opened)
+        adapter.cells(spec.column)  # no level of an index, which is never replaced
+    source = FrameSource.of(adapter)
     protection = prepare(
         source,
         specs,
@@ -87,25 +87,29 @@ def protect(
         seconds=seconds,
         curve=curve,
         together=together,
-        watch=silent if watch is None else watch,
+        watch=ignore_progress if watch is None else watch,
     )
     release = TableRelease(protection, source, specs)
-    safe = _released(opened, source, release)
-    return Protected(safe, release.done())
+    safe = _release_frame(adapter, source, release)
+    return ProtectedFrame(safe, release.counted_protection())
 
 
-def _released(opened: OpenedFrame, source: FrameSource, release: TableRelease) -> Any:
+def _release_frame(adapter: FrameAdapter, source: FrameSource, release: TableRelease) -> Any:
     """Return the frame with its columns replaced, and others left out."""
     change = release.change()
     parts: dict[str, list[pa.Array]] = {name: [] for name in change.gives}
     for piece in source.batches(change.needs):
-        for name, array in zip(change.gives, change.applied(piece), strict=True):
+        for name, array in zip(change.gives, change.apply_to(piece), strict=True):
             parts[name].append(array)
     missing = release.may_be_missing()
     columns = {
-        name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), missing[name])
+        name: ReleasedColumn(
+            pa.chunked_array(parts[name], type=kind), adapter.cells(name), missing[name]
+        )
         for name, kind in change.gives.items()
     }
-    safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])
+    safe = adapter.replace_columns(
+        columns, [name for name in change.dropped if name not in source.index]
+    )
     levels = [at for at, name in enumerate(source.index) if name in change.dropped]
     return safe.reset_index(level=levels, drop=True) if levels else safe

@@ -11,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from liftlock.alphabet import Alphabet, Label, plain_label
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import (
+from liftlock.errors import InputError, LabelError
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+from liftlock.model import Joint, Prior
+from liftlock.model.alphabet import Alphabet, Label, plain_label
+from liftlock.model.columns import (
     MISSING_LABEL,
     OTHER_LABEL,
     CellReader,
     ColumnEncoding,
     TableEncoding,
 )
-from liftlock.contexts.prior import common_integers, sorted_labels
-from liftlock.errors import InputError, LabelError
-from liftlock.exact.integers import Floats
-from liftlock.exact.numbers import exact
-from liftlock.line import from_data
-from liftlock.tables.protect.count import Counts, _written, secret_label
-from liftlock.tables.protect.spec import CELLS_WITH_SECRET, Policy, reserved
+from liftlock.model.continuous import from_data
+from liftlock.model.prior import common_integers, sort_labels
+from liftlock.tables.protect.count import Counts, _as_label, secret_label
+from liftlock.tables.protect.spec import BINS_WITH_SECRET, Policy, reserved_label_error
 
 MOST_LABELS = 2_000
 """More categories than this take too long to design for, once rare ones are merged."""
@@ -36,7 +36,7 @@ _LISTED = 4
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedColumn:
     """A column as its mechanism will know it."""
 
     context: Prior | Joint
@@ -56,7 +56,7 @@ class Learned:
 
 def learn_labels(
     name: str, counts: Counts, policy: Policy | None = None, *, secret: str | None = None
-) -> Learned:
+) -> LearnedColumn:
     """Make a joint of a secret and a column, or a prior, from how often their cells occur.
 
     >>> learned = learn_labels("job", {(None, "nurse"): 7, (None, "cook"): 2, (None, None): 1})
@@ -64,7 +64,7 @@ def learn_labels(
     (('cook', 'nurse', '(missing)'), '(missing)')
     """
     policy = Policy() if policy is None else policy
-    by_value = _by_text(_plain(counts, policy, secret is not None))
+    by_value = _parse_integers(_unwrap_labels(counts, policy, secret is not None))
     values = Counter[Label]()
     missing = 0
     for (_, value), count in by_value.items():
@@ -76,7 +76,7 @@ def learn_labels(
     _check_types(name, values)
     _check_missing(name, missing, rows, policy)
     notes: list[str] = []
-    rare = sorted_labels(label for label in values if values[label] < policy.rare)
+    rare = sort_labels(label for label in values if values[label] < policy.rare)
     if len(rare) == 1 and OTHER_LABEL not in values:
         notes.append(f"{rare[0]!r} is the only rare value and was renamed {OTHER_LABEL}")
     if not values:
@@ -87,7 +87,7 @@ def learn_labels(
             value=max(values.values()),
             remedy="lower --rare",
         )
-    kept = sorted_labels(label for label in values if values[label] >= policy.rare)
+    kept = sort_labels(label for label in values if values[label] >= policy.rare)
     _check_values(
         f"the column {name!r}",
         len(kept) + bool(rare),
@@ -97,7 +97,7 @@ def learn_labels(
     )
     for taken in (MISSING_LABEL, OTHER_LABEL):
         if taken in values:
-            raise reserved(f"a value of {name!r}", taken)
+            raise reserved_label_error(f"a value of {name!r}", taken)
     labels: list[Label] = [*kept]
     other: Label | None = None
     if rare:
@@ -146,9 +146,9 @@ def learn_labels(
         if value is not None or asks:
             table[told, reader.index(value)] += count
     inputs = Alphabet.of(labels, _coordinates(labels))
-    context = _context(name, table, inputs, policy, secret)
+    context = _make_context(name, table, inputs, policy, secret)
     fixed = MISSING_LABEL if asks and policy.missing == "keep" else None
-    return Learned(context, TableEncoding((code,)), fixed, tuple(notes))
+    return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes))
 
 
 def learn_numbers(
@@ -158,12 +158,12 @@ def learn_numbers(
     policy: Policy | None = None,
     *,
     secret: str | None = None,
-    cells: int | None = None,
+    bins: int | None = None,
     domain: Any = None,
-) -> Learned:
+) -> LearnedColumn:
     """Make a prior of cells from numbers, or a joint of a secret and cells; NaN is missing.
 
-    >>> learn_numbers("pay", np.arange(100.0), cells=4, domain=(0, 100)).context.labels
+    >>> learn_numbers("pay", np.arange(100.0), bins=4, domain=(0, 100)).context.labels
     ('[0, 25)', '[25, 50)', '[50, 75)', '[75, 100]')
     """
     policy = Policy() if policy is None else policy
@@ -179,11 +179,11 @@ def learn_numbers(
     if missing == rows:
         raise InputError(f"all values of {name!r} are missing", remedy="choose another column")
     notes: list[str] = []
-    law = from_data(numbers[~empty], domain=domain)
+    distribution = from_data(numbers[~empty], domain=domain)
     if domain is None:
         notes.append(
-            f"no --domain: [{law.lower:g}, {law.upper:g}] was taken from the data, which reveals "
-            "their minimum and maximum"
+            f"no --domain: [{distribution.lower:g}, {distribution.upper:g}] was taken from the "
+            "data, which reveals their minimum and maximum"
         )
     if secret is None:
         if missing and policy.missing == "category":
@@ -198,37 +198,37 @@ def learn_numbers(
                 value=policy.smooth,
                 remedy="leave out --smooth",
             )
-        grid = law.grid() if cells is None else law.grid(cells)
+        grid = distribution.discretise() if bins is None else distribution.discretise(bins)
         notes += _missing_notes(name, missing, policy, secret)
         code = ColumnEncoding(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
-        return Learned(grid, TableEncoding((code,)), None, tuple(notes))
+        return LearnedColumn(grid, TableEncoding((code,)), None, tuple(notes))
     assert secrets is not None
-    grid = law.grid(CELLS_WITH_SECRET if cells is None else cells)
+    grid = distribution.discretise(BINS_WITH_SECRET if bins is None else bins)
     labels: list[Label] = list(grid.labels)
     points = list(grid.inputs.coordinates or ())
     if missing:
         labels.append(MISSING_LABEL)
     notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
-    table = _counted(secrets, places, len(labels))
+    table = _count_pairs(secrets, places, len(labels))
     code = ColumnEncoding(
         name,
         missing=MISSING_LABEL if missing else None,
         spelled=policy.spelled,
         secret=secret,
         edges=grid.grid.edges,
-        cells=tuple(grid.labels),
+        bins=tuple(grid.labels),
     )
     # A missing value has no place on the line, so there is no mean error with it.
     inputs = Alphabet.of(labels, None if missing else points)
-    context = _context(name, table, inputs, policy, secret)
+    context = _make_context(name, table, inputs, policy, secret)
     fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
     means = tuple(float(point) for point in points)
-    return Learned(context, TableEncoding((code,)), fixed, tuple(notes), means)
+    return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes), means)
 
 
-def _counted(
-    secrets: Sequence[Any] | pa.ChunkedArray, places: npt.NDArray[np.intp], cells: int
+def _count_pairs(
+    secrets: Sequence[Any] | pa.ChunkedArray, places: npt.NDArray[np.intp], bins: int
 ) -> Counter[tuple[Label, int]]:
     """Count pairs of a secret and a cell, without an object for each row."""
     column = secrets if isinstance(secrets, pa.ChunkedArray) else pa.chunked_array([secrets])
@@ -239,14 +239,14 @@ def _counted(
     known = known.dictionary_encode(null_encoding="encode")
     told = [secret_label(value) for value in known.dictionary.to_pylist()]
     codes = known.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    numbers = np.bincount(codes * cells + places, minlength=len(told) * cells)
+    numbers = np.bincount(codes * bins + places, minlength=len(told) * bins)
     table = Counter[tuple[Label, int]]()
     for at in np.flatnonzero(numbers).tolist():
-        table[told[at // cells], at % cells] += int(numbers[at])
+        table[told[at // bins], at % bins] += int(numbers[at])
     return table
 
 
-def _context(
+def _make_context(
     name: str,
     table: Mapping[tuple[Label, int], int],
     inputs: Alphabet,
@@ -257,7 +257,7 @@ def _context(
     if secret is None:
         masses = [table.get((None, place), 0) + more for place in range(len(inputs))]
         return Prior(inputs, common_integers(masses))
-    told = sorted_labels({label for label, _ in table})
+    told = sort_labels({label for label, _ in table})
     if MISSING_LABEL in told:
         told.remove(MISSING_LABEL)
         told.append(MISSING_LABEL)
@@ -292,18 +292,20 @@ def _check_different(name: str, secret: str, rows: list[list[int]]) -> None:
         )
 
 
-def _plain(counts: Counts, policy: Policy, has_secret: bool) -> Counter[tuple[Label, Label | None]]:
+def _unwrap_labels(
+    counts: Counts, policy: Policy, has_secret: bool
+) -> Counter[tuple[Label, Label | None]]:
     """Unwrap labels, and call all missing cells None."""
     # No text is an input yet, so every text that means missing does.
     reader = CellReader(ColumnEncoding(spelled=policy.spelled), Alphabet.of([0]))
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
-        key = None if reader.is_missing(value) else plain_label(_written(value))
+        key = None if reader.is_missing(value) else plain_label(_as_label(value))
         found[secret_label(told) if has_secret else None, key] += count
     return found
 
 
-def _by_text(
+def _parse_integers(
     counts: Counter[tuple[Label, Label | None]],
 ) -> Counter[tuple[Label, Label | None]]:
     """Make numbers of texts where every text is a whole number."""

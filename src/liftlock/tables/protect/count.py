@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from liftlock.alphabet import Alphabet, Label, plain_label
-from liftlock.contexts.columns import (
+from liftlock._runtime.progress import Progress
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.model.alphabet import Alphabet, Label, plain_label
+from liftlock.model.columns import (
     MISSING_LABEL,
     CellReader,
     ColumnEncoding,
 )
-from liftlock.errors import InputError
-from liftlock.exact.integers import Floats
-from liftlock.progress import Progress
-from liftlock.tables.cells import numbers_of_column, whole_array
-from liftlock.tables.formats.base import Piece, TableSource, name_cells
-from liftlock.tables.protect.spec import reserved
+from liftlock.tables.cells import column_to_floats, whole_array
+from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
+from liftlock.tables.protect.spec import reserved_label_error
 
 MOST_VALUES = 10_000
 """A column with more different values than this is not one of categories."""
@@ -33,10 +33,10 @@ _NOTHING = Alphabet.of([0])
 
 
 @dataclass
-class Tally:
+class CombinationCounter:
     """How often the cells of some columns occur together, counted batch after batch.
 
-    >>> tally = Tally(("sex", "job"))
+    >>> tally = CombinationCounter(("sex", "job"))
     >>> tally.add(pa.record_batch({"sex": ["f", "m", "f"], "job": ["nurse", None, "nurse"]}))
     >>> dict(tally.counts)
     {('f', 'nurse'): 2, ('m', None): 1}
@@ -49,10 +49,12 @@ class Tally:
         """Count one batch."""
         if not batch.num_rows:
             return
-        for key, number in grouped([countable(batch.column(name), name) for name in self.columns]):
+        for key, number in group_rows(
+            [to_countable(batch.column(name), name) for name in self.columns]
+        ):
             self.counts[key] += number
 
-    def check_few(self, most: int = MOST_VALUES) -> None:
+    def refuse_many_values(self, most: int = MOST_VALUES) -> None:
         """Refuse columns that cannot be categories, before they fill the memory."""
         if len(self.counts) > most * len(self.columns):
             for place, name in enumerate(self.columns):
@@ -64,7 +66,7 @@ class Tally:
                     )
 
 
-def grouped(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]:
+def group_rows(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]:
     """Return the combinations of values that rows have, each with the number of its rows."""
     names = [str(place) for place in range(len(arrays))]
     counted = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
@@ -73,7 +75,7 @@ def grouped(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]
         yield tuple(key), number
 
 
-def countable(column: pa.Array, name: str) -> pa.Array:
+def to_countable(column: pa.Array, name: str) -> pa.Array:
     """Return a column as it can be grouped: plain, texts without blanks around, NaN missing."""
     column = whole_array(column)
     if pa.types.is_dictionary(column.type):
@@ -95,7 +97,7 @@ def countable(column: pa.Array, name: str) -> pa.Array:
 
 
 @dataclass
-class Numbers:
+class NumberCollector:
     """The numbers of a column with the values of a secret beside them, batch after batch."""
 
     column: str
@@ -104,12 +106,12 @@ class Numbers:
     parts: list[Floats] = field(default_factory=list)
     told: list[pa.Array] = field(default_factory=list)
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: RowBatch) -> None:
         """Take the numbers of one batch."""
         reader = CellReader(ColumnEncoding(self.column, spelled=self.spelled), _NOTHING)
-        self.parts.append(numbers_of_column(piece.batch.column(self.column), reader))
+        self.parts.append(column_to_floats(piece.batch.column(self.column), reader))
         if self.secret is not None:
-            self.told.append(countable(piece.batch.column(self.secret), self.secret))
+            self.told.append(to_countable(piece.batch.column(self.secret), self.secret))
 
     def numbers(self) -> Floats:
         """Return all numbers; not a number where a cell is missing."""
@@ -120,23 +122,26 @@ class Numbers:
         return None if self.secret is None else pa.chunked_array(self.told)
 
 
-def counts_of(
+def count_columns(
     source: TableSource,
     pairs: Sequence[tuple[str | None, str]],
-    numbers: Sequence[Numbers] = (),
+    numbers: Sequence[NumberCollector] = (),
     watch: Progress | None = None,
 ) -> tuple[list[Counts], int]:
     """Count pairs of a secret and a column in one pass, and gather numbers; return the rows too."""
-    tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]
+    tallies = [
+        CombinationCounter((column,) if secret is None else (secret, column))
+        for secret, column in pairs
+    ]
     wanted = {name for tally in tallies for name in tally.columns}
     wanted |= {name for each in numbers for name in (each.column, each.secret) if name is not None}
     wanted = wanted or {source.columns[0]}  # there are rows to be counted in any case
     rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
-        with name_cells(source, piece):
+        with cell_errors_in(source, piece):
             for tally in tallies:
                 tally.add(piece.batch)
-                tally.check_few()
+                tally.refuse_many_values()
             for each in numbers:
                 each.add(piece)
         rows += piece.batch.num_rows
@@ -157,7 +162,7 @@ Counts = Mapping[tuple[Any, Any], int]
 the value itself is the secret, the first of each pair is None."""
 
 
-def _written(value: Any) -> Any:
+def _as_label(value: Any) -> Any:
     """Return a label that can be one: dates and the like by how they are written."""
     if isinstance(value, str):
         return value.strip()
@@ -168,15 +173,15 @@ def secret_label(told: Any) -> Label:
     """Return the label of a cell of the secret; a missing one is a value of its own."""
     if told is None or (isinstance(told, float) and told != told):
         return MISSING_LABEL
-    written = _written(told)
+    written = _as_label(told)
     if written == MISSING_LABEL:
         # It would be joined with missing cells, and what is joined is proved less about.
-        raise reserved("a value of the secret", MISSING_LABEL)
+        raise reserved_label_error("a value of the secret", MISSING_LABEL)
     return MISSING_LABEL if written == "" else plain_label(written)
 
 
 def count_tuples(
-    piece: Piece,
+    piece: RowBatch,
     codes: Sequence[Any],
     secrets: Sequence[str | None],
     tallies: Sequence[Counter[tuple[Any, ...]]],
@@ -187,6 +192,6 @@ def count_tuples(
         if secret is None:
             told = pa.nulls(piece.batch.num_rows, pa.string())
         else:
-            told = countable(piece.batch.column(secret), secret)
-        for (first, *key), number in grouped([told, *arrays]):
+            told = to_countable(piece.batch.column(secret), secret)
+        for (first, *key), number in group_rows([told, *arrays]):
             tally[None if secret is None else secret_label(first), *key] += number

@@ -10,30 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.clock import Clock
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Table
-from liftlock.contexts import Context, Joint
-from liftlock.contexts.columns import ColumnEncoding
-from liftlock.designs.api import design
+from liftlock._runtime.clock import Clock
+from liftlock._runtime.progress import Progress, Step, ignore_progress
+from liftlock.designs.api import best_of, design
 from liftlock.designs.base import Design
-from liftlock.designs.best_design import best_of
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.goal import read_goal
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import number_labels
 from liftlock.mechanism import Mechanism
+from liftlock.model import Context, Joint
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Table
+from liftlock.model.columns import ColumnEncoding
+from liftlock.model.continuous.grid import number_labels
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lip import lift_notion
-from liftlock.progress import Progress, Step, silent
-from liftlock.tables.protect.context import Learned
+from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.result import Curve, CurvePoint
+from liftlock.utility.base import Utility
 from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import Utility
 
 SECONDS = 60.0
 """How long is searched unless told otherwise."""
@@ -43,7 +42,7 @@ _FOR_THE_OPTIMUM = 0.75
 """The share of the work that the search for the optimum may take before others are tried."""
 
 
-def choose(
+def choose_design(
     context: Context,
     notion: Notion,
     *,
@@ -59,14 +58,14 @@ def choose(
     sets of values are left out: a column has one value in each cell.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.contexts import Prior
-    >>> made = choose(Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), LIP("1"))
+    >>> from liftlock.model import Prior
+    >>> made = choose_design(Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), LIP("1"))
     >>> made.origin.method, made.certificate.holds
     ('optimal', True)
     """
-    tell = silent if watch is None else watch
+    tell = ignore_progress if watch is None else watch
     if method is not None and method != "auto":
-        made = _made(method, context, notion, utility, seconds, tell)
+        made = _design_with(method, context, notion, utility, seconds, tell)
         if isinstance(made.channel, SupportChannel):
             raise NotDefined(
                 f"the method {method}",
@@ -92,14 +91,14 @@ def choose(
             continue
         limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
         try:
-            made = _made(entry.key, context, notion, utility, max(1.0, limit), tell)
+            made = _design_with(entry.key, context, notion, utility, max(1.0, limit), tell)
         except LiftlockError as error:
             refused.append(error)
             continue
         if isinstance(made.channel, SupportChannel):
             continue
         found.append(made)
-        if entry is best and _proved(made):
+        if entry is best and _is_proved_optimal(made):
             return made
     if not found:
         if refused:
@@ -112,7 +111,7 @@ def choose(
     return best_of(found, read_goal(context, utility), "methods in the time given")
 
 
-def _made(
+def _design_with(
     key: str,
     context: Context,
     notion: Notion,
@@ -130,17 +129,17 @@ def _made(
     return design(context, notion, utility=utility, method=key, **options)
 
 
-def _proved(made: Mechanism) -> bool:
+def _is_proved_optimal(made: Mechanism) -> bool:
     """Tell whether nothing better than this is left to be found, up to the gap of the search."""
     origin = made.origin
     return origin is not None and origin.gap is not None and origin.gap <= 1e-5
 
 
 @dataclass(frozen=True)
-class ColumnPlan:
+class ColumnDesign:
     """What was learned of a column, or of several as one value, and what was designed for it."""
 
-    learned: Learned
+    learned: LearnedColumn
     mechanism: Mechanism
     """With the rules of the column."""
     core: Mechanism
@@ -152,14 +151,14 @@ class ColumnPlan:
 
 
 def design_column(
-    learned: Learned,
+    learned: LearnedColumn,
     notion: Notion,
     *,
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
     watch: Progress | None = None,
-) -> ColumnPlan:
+) -> ColumnDesign:
     """Design for a column, or for several as one value, prove the whole, and add its rules.
 
     >>> from liftlock.notions.lip import LIP
@@ -178,7 +177,9 @@ def design_column(
     numeric = code is not None and code.numeric
     if utility is None and numeric and learned.context.inputs.coordinates is not None:
         utility = "mean"
-    core = choose(context, asked, utility=utility, method=method, seconds=seconds, watch=watch)
+    core = choose_design(
+        context, asked, utility=utility, method=method, seconds=seconds, watch=watch
+    )
     whole = core
     if learned.fixed is not None:
         assert isinstance(learned.context, Joint)
@@ -188,7 +189,7 @@ def design_column(
     elif numeric:
         whole = with_numbers(whole, code, np.array(learned.points))
     whole = replace(whole, encoding=learned.encoding)
-    return ColumnPlan(learned, whole, core, context, asked, utility)
+    return ColumnDesign(learned, whole, core, context, asked, utility)
 
 
 def with_tuples(made: Mechanism) -> Mechanism:
@@ -209,7 +210,7 @@ def with_tuples(made: Mechanism) -> Mechanism:
             assert isinstance(likeliest, tuple)
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
-        made = Mechanism.proved(table, made.notion, made.context, made.origin)
+        made = Mechanism.prove(table, made.notion, made.context, made.origin)
     return made
 
 
@@ -235,14 +236,14 @@ def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint
     lower = upper = None
     if falls is not None:
         if not min(chances) or max(chances) == 1:
-            raise _none_left(missing)
-        _left(falls, gone / min(chances), missing)
-        lower = _left(falls, (1 - gone) / (1 - max(chances)), missing)
+            raise _no_budget_error(missing)
+        _remaining_budget(falls, gone / min(chances), missing)
+        lower = _remaining_budget(falls, (1 - gone) / (1 - max(chances)), missing)
     if rises is not None:
-        _left(rises, max(chances) / gone, missing)
-        upper = _left(rises, (1 - min(chances)) / (1 - gone), missing)
+        _remaining_budget(rises, max(chances) / gone, missing)
+        upper = _remaining_budget(rises, (1 - min(chances)) / (1 - gone), missing)
     left = lift_notion(lower=lower, upper=upper)
-    rest = joint.restricted(label for label in joint.inputs.labels if label != missing)
+    rest = joint.restrict(label for label in joint.inputs.labels if label != missing)
     return rest, left
 
 
@@ -257,13 +258,13 @@ def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) 
     inputs = Alphabet.of([*table.inputs.labels, missing])
     outputs = Alphabet.of([*table.outputs.labels, missing])
     whole = Table.of(inputs, outputs, weights.tolist(), bits=bits)
-    context = joint.restricted(inputs.labels)
+    context = joint.restrict(inputs.labels)
     origin = made.origin
     if origin is not None:
         said = "designed for rows with a value; missing cells stay missing"
         # The bound was for a smaller budget, and says nothing about other ways to keep this one.
         origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
-    return Mechanism.proved(whole, notion, context, origin)
+    return Mechanism.prove(whole, notion, context, origin)
 
 
 def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mechanism:
@@ -276,9 +277,11 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
     table = made.table
     masses = context.prior.reordered(table.inputs).floats()
     joint = table.floats() * masses[:, None]
-    numeric = np.array([label in set(code.cells) for label in table.inputs.labels])
-    of_cells = dict(zip(code.cells, points.tolist(), strict=True))
-    values = np.array([of_cells[label] for label in table.inputs.labels if label in of_cells])
+    numeric = np.array([label in set(code.bins) for label in table.inputs.labels])
+    value_of_bin = dict(zip(code.bins, points.tolist(), strict=True))
+    values = np.array(
+        [value_of_bin[label] for label in table.inputs.labels if label in value_of_bin]
+    )
     there = joint[numeric].sum(axis=0)
     empty = joint[~numeric].sum(axis=0) > there
     means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
@@ -299,7 +302,7 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
         names.append(code.missing)
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
-    return Mechanism.proved(whole, made.notion, context, made.origin)
+    return Mechanism.prove(whole, made.notion, context, made.origin)
 
 
 def _limits(notion: Notion) -> LiftLimits:
@@ -313,18 +316,18 @@ def _limits(notion: Notion) -> LiftLimits:
     return limits
 
 
-def _left(budget: Budget | None, taken: Fraction, missing: Label) -> str:
+def _remaining_budget(budget: Budget | None, taken: Fraction, missing: Label) -> str:
     """Return what is left of a budget, rounded down."""
     assert budget is not None
     spent = enclosure.log(taken).upper
     assert spent is not None
     rest = math.floor((budget.nats().lower - spent) / _FINE) - 1
     if rest <= 0:
-        raise _none_left(missing)
+        raise _no_budget_error(missing)
     return decimal_text(rest * _FINE)
 
 
-def _none_left(missing: Label) -> InputError:
+def _no_budget_error(missing: Label) -> InputError:
     return InputError(
         f"whether the cell is {missing} reveals more about the secret than the budget allows",
         remedy="make missing values a category (--missing category), or allow more",
@@ -334,7 +337,7 @@ def _none_left(missing: Label) -> InputError:
 SCALES = tuple(Fraction(scale) for scale in ("1/4", "1/2", "3/4", "3/2", "2", "4"))
 
 
-def curve_around(
+def trace_curve(
     made: Mechanism,
     context: Context,
     notion: Notion,
@@ -358,7 +361,7 @@ def curve_around(
         if watch is not None:
             watch(Step(f"designing at {float(scale):g} times the budget"))
         try:
-            other = choose(
+            other = choose_design(
                 context,
                 notion.scaled(scale),
                 utility=utility,

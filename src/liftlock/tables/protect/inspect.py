@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.protect.count import MOST_VALUES, Tally, countable
+from liftlock.tables.protect.count import MOST_VALUES, CombinationCounter, to_countable
 from liftlock.tables.protect.result import KeptColumn
 
 LOOKED_AT = 1_000_000
@@ -62,7 +62,11 @@ def inspect_other_columns(
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
-    pairs = {(name, target): _Pair(Tally((target, name))) for name in others for target in targets}
+    pairs = {
+        (name, target): _ColumnPair(CombinationCounter((target, name)))
+        for name in others
+        for target in targets
+    }
     orders = [] if getattr(source, "unordered", False) else [RowOrder(name) for name in targets]
     wanted = {*others, *targets}
     rows = 0
@@ -79,31 +83,31 @@ def inspect_other_columns(
     for name in others:
         for target in targets:
             if name not in allowed and pairs[name, target].is_copy():
-                raise _copy(name, target, is_secret=target not in replaced)
+                raise _copy_error(name, target, is_secret=target not in replaced)
         if any(pairs[name, target].is_identity() for target in targets):
             identities.append(name)
         not_measured = False
         for secret in secrets:
             pair = pairs[name, secret]
-            counts = pair.measurable(is_identity=name in identities)
+            counts = pair.measurable_counts(is_identity=name in identities)
             if counts is None:
                 not_measured |= name not in identities
                 continue
-            lower, upper, _ = leak_of(counts)
+            lower, upper, _ = measure_leak(counts)
             not_measured |= mostly_rare(counts)
             values = len({value for _, value in pair.tally.counts})
             leaks.append(KeptColumn(name, secret, values, lower, upper))
         if not_measured:
             unknown.append(name)
-    ordered = tuple(order.column for order in orders if order.tells())
+    ordered = tuple(order.column for order in orders if order.reveals_values())
     return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered)
 
 
 @dataclass
-class _Pair:
+class _ColumnPair:
     """A column that stays beside one that does not, counted until there are too many pairs."""
 
-    tally: Tally
+    tally: CombinationCounter
     rows: int = 0
     closed: bool = False
 
@@ -119,13 +123,13 @@ class _Pair:
         self.rows += batch.num_rows
         self.closed = len(self.tally.counts) > _MOST_PAIRS
 
-    def measurable(self, *, is_identity: bool) -> Mapping[tuple[Any, Any], int] | None:
+    def measurable_counts(self, *, is_identity: bool) -> Mapping[tuple[Any, Any], int] | None:
         """Return the counts with numbers of many values in bands; None if they say nothing."""
         counts: Mapping[tuple[Any, Any], int] = self.tally.counts
-        told = banded({(ours, theirs): count for (theirs, ours), count in counts.items()})
+        told = merge_into_bands({(ours, theirs): count for (theirs, ours), count in counts.items()})
         if told is not None:
             counts = {(theirs, ours): count for (ours, theirs), count in told.items()}
-        values = banded(counts)
+        values = merge_into_bands(counts)
         if values is not None:
             return values
         # What was counted until there were too many pairs is as good as the first rows are.
@@ -159,7 +163,7 @@ def _alike(cell: object) -> object:
 
 
 def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:
-    """Tell whether most rows have a value in too few of them for `leak_of`.
+    """Tell whether most rows have a value in too few of them for `measure_leak`.
 
     >>> mostly_rare({("ill", "a"): 40, ("well", "b"): 20}), mostly_rare({("ill", "b"): 20})
     (False, True)
@@ -171,13 +175,13 @@ def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:
     return 2 * rare > sum(values.values())
 
 
-def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
+def measure_leak(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
     Values in few rows are left out, and secrets that go with one about as often as expected, or in
     hardly any row: their frequencies are chance.
 
-    >>> leak_of({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
+    >>> measure_leak({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
     (inf, 0.6931471805599453, 2)
     """
     told, values = Counter[Any](), Counter[Any]()
@@ -203,7 +207,7 @@ def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
     return lower, upper, len(values)
 
 
-def _copy(name: str, target: str, *, is_secret: bool) -> InputError:
+def _copy_error(name: str, target: str, *, is_secret: bool) -> InputError:
     what = "the secret" if is_secret else "the protected column"
     return InputError(
         f"the kept column {name!r} determines {what} {target!r}",
@@ -222,19 +226,19 @@ MANY = 50
 """Numbers of more different values than this are looked at in bands."""
 
 
-def banded(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | None:
+def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | None:
     """Join the second of each pair to bands; None unless it is one of many different numbers.
 
     What is no number, such as a missing cell, stays as it is.
 
-    >>> joined = banded({("a", str(number)): 1 for number in range(200)})
+    >>> joined = merge_into_bands({("a", str(number)): 1 for number in range(200)})
     >>> sorted(joined.items())[:2]
     [(('a', 0), 10), (('a', 1), 10)]
     """
     sizes = Counter[Any]()
     for (_, value), count in counts.items():
         sizes[value] += count
-    numbers = {value: number for value in sizes if (number := _number(value)) is not None}
+    numbers = {value: number for value in sizes if (number := _parse_number(value)) is not None}
     total = sum(sizes[value] for value in numbers)
     if len(numbers) <= MANY or 2 * total < sum(sizes.values()):
         return None
@@ -250,7 +254,7 @@ def banded(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | 
     return found
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     if value is None or isinstance(value, bool):
         return None
     try:
@@ -277,7 +281,7 @@ class RowOrder:
     >>> grouped, mixed = RowOrder("sex"), RowOrder("sex")
     >>> grouped.add(pa.record_batch({"sex": ["f"] * 50 + ["m"] * 50}))
     >>> mixed.add(pa.record_batch({"sex": ["f", "m", "m", "f"] * 25}))
-    >>> grouped.tells(), mixed.tells()
+    >>> grouped.reveals_values(), mixed.reveals_values()
     (True, False)
     """
 
@@ -291,7 +295,7 @@ class RowOrder:
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at the rows of one batch."""
         try:
-            cells = countable(batch.column(self.column), self.column)
+            cells = to_countable(batch.column(self.column), self.column)
         except InputError:
             return
         known = cells.dictionary_encode(null_encoding="encode")
@@ -309,7 +313,7 @@ class RowOrder:
         self.ups += int((steps > 0).sum())
         self.downs += int((steps < 0).sum())
 
-    def tells(self) -> bool:
+    def reveals_values(self) -> bool:
         """Tell whether equal values are next to each other, or numbers ascend or descend."""
         rows = sum(self.sizes.values())
         if rows < _ENOUGH_STEPS or not self.steps:

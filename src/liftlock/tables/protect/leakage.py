@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._runtime.progress import Progress
 from liftlock.accounting.account import account
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Table
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import KEPT, MISSING_LABEL
-from liftlock.contexts.prior import sorted_labels
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.notions.lift import extremes
-from liftlock.progress import Progress
-from liftlock.tables.encoding import EncodedColumns
-from liftlock.tables.formats.base import TableSource, name_cells
+from liftlock.model import Joint, Prior
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Table
+from liftlock.model.columns import KEPT, MISSING_LABEL
+from liftlock.model.prior import sort_labels
+from liftlock.notions.lift import extreme_lifts
+from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.count import count_tuples
 from liftlock.tables.protect.result import (
     BootstrapLeakage,
@@ -29,6 +28,7 @@ from liftlock.tables.protect.result import (
     EmpiricalLeakage,
     ProtectedColumn,
 )
+from liftlock.tables.randomiser import ColumnRandomiser
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
@@ -48,7 +48,7 @@ def combined_leaks(
     """
     if len(released) < 2:
         return [], []
-    columns = [EncodedColumns(each.mechanism) for each in released]
+    columns = [ColumnRandomiser(each.mechanism) for each in released]
     told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
     own = [at for at, secret in enumerate(secrets) if secret is None]
     tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
@@ -56,7 +56,7 @@ def combined_leaks(
     wanted = {each.name for each in released} | set(told)
     names = [name for name in source.columns if name in wanted]
     for piece in source.batches(names, watch):
-        with name_cells(source, piece):
+        with cell_errors_in(source, piece):
             codes = [
                 column.inputs([piece.batch.column(each.name)])
                 for column, each in zip(columns, released, strict=True)
@@ -93,13 +93,13 @@ def _add(
     tally: Counter[tuple[Any, ...]],
 ) -> None:
     try:
-        joint, channels = product_setting([each.mechanism for each in released], tally)
+        joint, channels = product_context([each.mechanism for each in released], tally)
         found.append(CombinedLeak(secret, names, account(channels, joint)))
     except LiftlockError as error:
         missed.append(f"joint leakage about {secret!r}: not accounted for ({error})")
 
 
-def product_setting(
+def product_context(
     mechanisms: Sequence[Mechanism], tally: Counter[tuple[Any, ...]]
 ) -> tuple[Joint, list[Table]]:
     """Return the joint of a secret and tuples of inputs, and each channel as one on tuples.
@@ -109,7 +109,7 @@ def product_setting(
     """
     keys = sorted({key[1:] for key in tally})
     inputs = Alphabet.of(keys)
-    secrets = Alphabet.of(sorted_labels({key[0] for key in tally}))
+    secrets = Alphabet.of(sort_labels({key[0] for key in tally}))
     rows = [[tally.get((secret, *key), 0) for key in keys] for secret in secrets.labels]
     channels = []
     for at, mechanism in enumerate(mechanisms):
@@ -143,30 +143,30 @@ def empirical_leakage(
     """
     if secret is not None and secret not in source.columns:
         return None
-    work = EncodedColumns(made)
+    work = ColumnRandomiser(made)
     tally: Counter[tuple[Any, ...]] = Counter()
     mapped = 0
     names = [name for name in source.columns if name in (column, secret)]
     for piece in source.batches(names, watch):
         cells = piece.batch.column(column)
-        with name_cells(source, piece):
+        with cell_errors_in(source, piece):
             codes = work.inputs([cells])
-            mapped += work.mapped([cells])
+            mapped += work.count_unseen([cells])
         count_tuples(piece, [codes], [secret], [tally])
     counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
     places = sorted({code for _, code in counts})
     if len(places) < _FEWEST:
         return EmpiricalLeakage(0.0, 0.0, True, mapped)
     labels = [made.table.inputs.labels[place] for place in places]
-    channel = made.table.restricted(labels)
+    channel = made.table.restrict(labels)
     context: Prior | Joint
     if secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
     else:
-        told = sorted_labels({label for label, _ in counts})
+        told = sort_labels({label for label, _ in counts})
         rows = [[counts.get((label, place), 0) for place in places] for label in told]
         context = Joint.from_rows(Alphabet.of(told), Alphabet.of(labels), rows)
-    found = extremes(channel, context)
+    found = extreme_lifts(channel, context)
     least, most = found.smallest.lift, found.largest.lift
     holds = made.notion.certify(channel, context).holds
     lower = math.inf if not least else -math.log(least)
@@ -198,17 +198,17 @@ def bootstrap_leakage(made: Mechanism, rows: int, tables: int = TABLES) -> Boots
     matrix = table.floats()
     lows, highs = np.empty(tables), np.empty(tables)
     for at in range(tables):
-        lows[at], highs[at] = _leak(_drawn(context, rows, random, made), matrix)
+        lows[at], highs[at] = _measure_leak(_resample(context, rows, random, made), matrix)
     tiny = 1e-9
     holds = np.ones(tables, dtype=bool)
     if limits.lower is not None:
         holds &= lows <= float(limits.lower) + tiny
     if limits.upper is not None:
         holds &= highs <= float(limits.upper) + tiny
-    return BootstrapLeakage(tables, _spread(lows), _spread(highs), float(holds.mean()))
+    return BootstrapLeakage(tables, _quantiles(lows), _quantiles(highs), float(holds.mean()))
 
 
-def _drawn(
+def _resample(
     context: Prior | Joint, rows: int, random: np.random.Generator, made: Mechanism
 ) -> Floats:
     """Return the probabilities of one table: secrets in rows, inputs in columns."""
@@ -221,7 +221,7 @@ def _drawn(
     return np.diag(random.multinomial(rows, masses / masses.sum()) / rows)
 
 
-def _leak(joint: Floats, matrix: Floats) -> tuple[float, float]:
+def _measure_leak(joint: Floats, matrix: Floats) -> tuple[float, float]:
     """Return the largest fall and the largest rise of a belief, in nats."""
     joint = joint[joint.sum(axis=1) > 0]
     given = (joint @ matrix) / joint.sum(axis=1, keepdims=True)
@@ -233,7 +233,7 @@ def _leak(joint: Floats, matrix: Floats) -> tuple[float, float]:
     return float(-logs.min()), float(logs.max())
 
 
-def _spread(values: Floats) -> tuple[float, float, float]:
+def _quantiles(values: Floats) -> tuple[float, float, float]:
     return (
         float(np.median(values)),
         float(np.quantile(values, 0.95, method="higher")),

@@ -10,55 +10,61 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import (
+from liftlock._runtime.progress import Progress
+from liftlock.errors import InputError
+from liftlock.exact.numbers import exact
+from liftlock.model import Joint, Prior
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.columns import (
     MISSING_LABEL,
     OTHER_LABEL,
     ColumnEncoding,
     TableEncoding,
-    texts_of,
+    spellings_of,
 )
-from liftlock.contexts.prior import common_integers, sorted_labels
-from liftlock.errors import InputError
-from liftlock.exact.numbers import exact
-from liftlock.line.grid import GridPrior
-from liftlock.progress import Progress
-from liftlock.tables.cells import CellCodes
-from liftlock.tables.formats.base import TableSource, name_cells
-from liftlock.tables.protect.context import Learned, learn_labels, learn_numbers
-from liftlock.tables.protect.count import Counts, Numbers, count_tuples, counts_of, secret_label
+from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.prior import common_integers, sort_labels
+from liftlock.tables.cells import CellEncoder
+from liftlock.tables.formats.base import TableSource, cell_errors_in
+from liftlock.tables.protect.context import LearnedColumn, learn_labels, learn_numbers
+from liftlock.tables.protect.count import (
+    Counts,
+    NumberCollector,
+    count_columns,
+    count_tuples,
+    secret_label,
+)
 from liftlock.tables.protect.leakage import MOST_TUPLES
 from liftlock.tables.protect.spec import ColumnSpec, is_numeric
 
 
 def learn_columns(
     source: TableSource, specs: Sequence[ColumnSpec], watch: Progress | None = None
-) -> tuple[list[Learned | None], int]:
+) -> tuple[list[LearnedColumn | None], int]:
     """Read the table once, and make of it what each mechanism is to know."""
     numeric = [is_numeric(spec, source.type_of(spec.column)) for spec in specs]
     pairs: list[tuple[str | None, str]] = []
-    numbers: list[Numbers] = []
+    numbers: list[NumberCollector] = []
     for spec, of_numbers in zip(specs, numeric, strict=True):
         if spec.local or spec.context is not None:
             if spec.secret is not None and spec.secret in source.columns:
                 pairs.append((None, spec.secret))
             continue
         if of_numbers:
-            numbers.append(Numbers(spec.column, spec.secret, spec.policy.spelled))
+            numbers.append(NumberCollector(spec.column, spec.secret, spec.policy.spelled))
         else:
             pairs.append((spec.secret, spec.column))
-    counts, rows = counts_of(source, pairs, numbers, watch)
+    counts, rows = count_columns(source, pairs, numbers, watch)
     by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=True))
     by_column = {each.column: each for each in numbers}
-    found: list[Learned | None] = []
+    found: list[LearnedColumn | None] = []
     for spec, of_numbers in zip(specs, numeric, strict=True):
         if spec.local:
             found.append(None)
         elif spec.context is not None:
             if spec.secret is not None and spec.secret in source.columns:
                 _check_secrets(spec, by_pair[None, spec.secret])
-            found.append(_given(spec))
+            found.append(_public_column(spec))
         elif of_numbers:
             each = by_column[spec.column]
             found.append(
@@ -68,7 +74,7 @@ def learn_columns(
                     each.secrets(),
                     spec.policy,
                     secret=spec.secret,
-                    cells=spec.cells,
+                    bins=spec.bins,
                     domain=spec.domain,
                 )
             )
@@ -89,7 +95,7 @@ def _check_secrets(spec: ColumnSpec, counts: Counts) -> None:
     }
     for _, told in counts:
         label = secret_label(told)
-        if label != MISSING_LABEL and known.isdisjoint(texts_of(label)):
+        if label != MISSING_LABEL and known.isdisjoint(spellings_of(label)):
             raise InputError(
                 f"a value of the secret {spec.secret!r} is not in the joint",
                 value=label,
@@ -97,7 +103,7 @@ def _check_secrets(spec: ColumnSpec, counts: Counts) -> None:
             )
 
 
-def _given(spec: ColumnSpec) -> Learned:
+def _public_column(spec: ColumnSpec) -> LearnedColumn:
     """Take a public joint or prior as it is, with what it says about missing and other values."""
     context = spec.context
     assert context is not None
@@ -127,17 +133,17 @@ def _given(spec: ColumnSpec) -> Learned:
         other=other,
         unseen=policy.unseen,
     )
-    return Learned(
+    return LearnedColumn(
         context, TableEncoding((code,)), MISSING_LABEL if asks and keeps else None, tuple(notes)
     )
 
 
-def learn_together(
+def learn_group(
     source: TableSource,
     specs: Sequence[ColumnSpec],
-    learned: Sequence[Learned],
+    learned: Sequence[LearnedColumn],
     watch: Progress | None = None,
-) -> Learned:
+) -> LearnedColumn:
     """Count combinations of what the cells of each column become."""
     codes: list[ColumnEncoding] = []
     parts: list[Alphabet] = []
@@ -146,30 +152,30 @@ def learn_together(
         (code,), numbers = each.encoding.columns, each.points
         if isinstance(each.context, GridPrior):
             grid = each.context
-            code = replace(code, edges=grid.grid.edges, cells=grid.labels)
+            code = replace(code, edges=grid.grid.edges, bins=grid.labels)
             numbers = tuple(grid.points.tolist())
         codes.append(code)
         parts.append(Alphabet.of(each.context.inputs.labels))
         points.append(numbers)
     group = TableEncoding(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
-    readers = [CellCodes(code, part) for code, part in zip(codes, parts, strict=True)]
+    readers = [CellEncoder(code, part) for code, part in zip(codes, parts, strict=True)]
     secret = specs[0].secret
     tally: Counter[tuple[Any, ...]] = Counter()
     wanted = {spec.column for spec in specs} | ({secret} - {None})
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
-        with name_cells(source, piece):
+        with cell_errors_in(source, piece):
             cells = [
                 reader.codes(piece.batch.column(spec.column))
                 for reader, spec in zip(readers, specs, strict=True)
             ]
         count_tuples(piece, cells, [secret], [tally])
         if len(tally) > MOST_TUPLES * 2:
-            raise _too_many(specs, len(tally))
+            raise _too_many_error(specs, len(tally))
     rows = sum(tally.values())
-    tally, merged = _merged(tally, specs[0].policy.rare)
+    tally, merged = _merge_rare(tally, specs[0].policy.rare)
     keys = sorted({key[1:] for key in tally})
     if len(keys) > MOST_TUPLES or 2 * len(keys) > rows:
-        raise _too_many(specs, len(keys), rows)
+        raise _too_many_error(specs, len(keys), rows)
 
     def named(key: tuple[int, ...]) -> tuple[Label, ...]:
         return tuple(part.labels[place] for part, place in zip(parts, key, strict=True))
@@ -182,7 +188,7 @@ def learn_together(
     if secret is None:
         context = Prior(inputs, common_integers([tally[None, *key] + more for key in keys]))
     else:
-        told = sorted_labels({key[0] for key in tally})
+        told = sort_labels({key[0] for key in tally})
         context = Joint.from_rows(
             Alphabet.of(told),
             inputs,
@@ -194,10 +200,10 @@ def learn_together(
             f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
             "with the most similar frequent ones"
         )
-    return Learned(context, group, None, tuple(notes))
+    return LearnedColumn(context, group, None, tuple(notes))
 
 
-def _merged(
+def _merge_rare(
     tally: Counter[tuple[Any, ...]], rare: int
 ) -> tuple[Counter[tuple[Any, ...]], dict[tuple[int, ...], tuple[int, ...]]]:
     """Count rare combinations with the most similar frequent ones.
@@ -233,7 +239,9 @@ def _merged(
     return found, target
 
 
-def _too_many(specs: Sequence[ColumnSpec], tuples: int, rows: int | None = None) -> InputError:
+def _too_many_error(
+    specs: Sequence[ColumnSpec], tuples: int, rows: int | None = None
+) -> InputError:
     shown = ", ".join(spec.column for spec in specs)
     found = f"{tuples:,} combinations of values" + ("" if rows is None else f" in {rows:,} rows")
     return InputError(

@@ -6,27 +6,27 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
+from liftlock._runtime.progress import Progress, Step, ignore_progress
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import lock_users
+from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions.base import LiftLimits
-from liftlock.progress import Progress, Step, silent
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.per_user import budgets_of
-from liftlock.tables.protect.context import Learned
+from liftlock.tables.per_user import distinct_budgets
+from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.design import (
     SECONDS,
-    ColumnPlan,
-    curve_around,
+    ColumnDesign,
     design_column,
+    trace_curve,
 )
 from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import bootstrap_leakage, combined_leaks, empirical_leakage
-from liftlock.tables.protect.learn import learn_columns, learn_together
+from liftlock.tables.protect.learn import learn_columns, learn_group
 from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
-from liftlock.tables.protect.spec import CELLS_TOGETHER, ColumnSpec, check_together, is_numeric
+from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
@@ -42,7 +42,7 @@ def prepare(
     seconds: float = SECONDS,
     curve: bool = True,
     together: bool = False,
-    watch: Progress = silent,
+    watch: Progress = ignore_progress,
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
 
@@ -50,22 +50,23 @@ def prepare(
     each row's own, are left out of the output unless they are in `keep`, which is also for columns
     that tell a secret or a protected column value by value; `drop` names others to leave out.
     """
-    dropped, kept = _checked(source, specs, tuple(drop), tuple(keep))
+    dropped, kept = _check_columns(source, specs, tuple(drop), tuple(keep))
     parts = specs
     if together:
-        check_together(specs)
-        parts = [_part(source, spec) for spec in specs]
+        check_group(specs)
+        parts = [_group_part_spec(source, spec) for spec in specs]
     watch(Step("counting"))
     counted, rows = learn_columns(source, parts, watch)
     # A column is a group of one.
-    groups: list[tuple[Sequence[ColumnSpec], Learned | None]]
+    groups: list[tuple[Sequence[ColumnSpec], LearnedColumn | None]]
     groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     if together:
         watch(Step(f"{_name(specs)}: counting combinations"))
-        groups = [(specs, learn_together(source, specs, [each for each in counted if each], watch))]
+        groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
     share = seconds / len(groups)
     columns = [
-        _column(source, group, learned, rows, share, curve, watch) for group, learned in groups
+        _protect_column(source, group, learned, rows, share, curve, watch)
+        for group, learned in groups
     ]
     watch(Step("inspecting the other columns"))
     hidden = [each for each in map(_protected_target, specs) if each in source.columns]
@@ -97,7 +98,7 @@ def prepare(
 # --- what is asked for --------------------------------------------------------------------------
 
 
-def _checked(
+def _check_columns(
     source: TableSource, specs: Sequence[ColumnSpec], drop: tuple[str, ...], keep: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Check the names of columns; return those that are left out, and those insisted on."""
@@ -141,10 +142,10 @@ def _protected_target(spec: ColumnSpec) -> str | None:
 # --- designing ----------------------------------------------------------------------------------
 
 
-def _column(
+def _protect_column(
     source: TableSource,
     specs: Sequence[ColumnSpec],
-    learned: Learned | None,
+    learned: LearnedColumn | None,
     rows: int,
     seconds: float,
     curve: bool,
@@ -153,7 +154,7 @@ def _column(
     """Make the mechanism of a column, or of several that are one value."""
     spec = specs[0]
     if learned is None:
-        return _local(source, spec)
+        return _protect_per_user(source, spec)
     name = _name(specs)
 
     def say(step: Step) -> None:
@@ -197,19 +198,19 @@ def _name(specs: Sequence[ColumnSpec]) -> str:
     return " + ".join(spec.column for spec in specs)
 
 
-def _part(source: TableSource, spec: ColumnSpec) -> ColumnSpec:
+def _group_part_spec(source: TableSource, spec: ColumnSpec) -> ColumnSpec:
     """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
-    cells = (
-        CELLS_TOGETHER
-        if spec.cells is None and is_numeric(spec, source.type_of(spec.column))
-        else spec.cells
+    bins = (
+        BINS_TOGETHER
+        if spec.bins is None and is_numeric(spec, source.type_of(spec.column))
+        else spec.bins
     )
-    return replace(spec, cells=cells, policy=replace(spec.policy, rare=0))
+    return replace(spec, bins=bins, policy=replace(spec.policy, rare=0))
 
 
-def _curve(plan: ColumnPlan, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
+def _curve(plan: ColumnDesign, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
     origin = plan.core.origin
-    return curve_around(
+    return trace_curve(
         plan.core,
         plan.context,
         plan.notion,
@@ -220,7 +221,7 @@ def _curve(plan: ColumnPlan, spec: ColumnSpec, seconds: float, say: Progress) ->
     )
 
 
-def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
+def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
     notion = spec.notion
     limits = notion.lift_limits()
     if limits is None or None in limits:
@@ -230,7 +231,7 @@ def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
     method = "safe-response" if spec.method in (None, "auto") else spec.method
-    budgets = [] if spec.local_budgets is None else budgets_of(source, spec.local_budgets)
+    budgets = [] if spec.local_budgets is None else distinct_budgets(source, spec.local_budgets)
     try:
         made = lock_users(list(spec.local), notion, method, budgets)
     except NotCertified:

@@ -147,7 +147,7 @@ class Protection:
             if column.name in leak.columns and column.guards(leak.secret)
         }
 
-    def exceeded(self) -> tuple[str, ...]:
+    def exceeded_secrets(self) -> tuple[str, ...]:
         """Return the secrets about which columns together tell more than one of them may."""
         return tuple(
             leak.secret

@@ -9,9 +9,11 @@ from typing import Any, TypedDict, Unpack
 
 import pyarrow as pa
 
-from liftlock.alphabet import Label
-from liftlock.contexts import Context, Joint, Prior
-from liftlock.contexts.columns import (
+from liftlock.errors import InputError, LabelError, NotDefined
+from liftlock.exact.numbers import exact
+from liftlock.model import Context, Joint, Prior
+from liftlock.model.alphabet import Label
+from liftlock.model.columns import (
     MISSING,
     MISSING_LABEL,
     OTHER_LABEL,
@@ -19,20 +21,18 @@ from liftlock.contexts.columns import (
     Missing,
     Unseen,
 )
-from liftlock.errors import InputError, LabelError, NotDefined
-from liftlock.exact.numbers import exact
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
 from liftlock.tables.formats.base import value_type
-from liftlock.utility.utility import Utility
+from liftlock.utility.base import Utility
 
-CELLS_WITH_SECRET = 48
+BINS_WITH_SECRET = 48
 """So many cells of numbers, unless told otherwise, if another column is the secret."""
-CELLS_TOGETHER = 12
+BINS_TOGETHER = 12
 """And if combinations with other columns are one value: these become many."""
-CELLS_FITTED = 64
-"""And if a transformer of scikit-learn designs for each column; else `line.DEFAULT_CELLS`."""
+BINS_FITTED = 64
+"""And if a transformer of scikit-learn designs for each column; else `continuous.DEFAULT_BINS`."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Policy:
         for text in self.spelled:
             if text.strip() in (MISSING_LABEL, OTHER_LABEL):
                 # It would be counted as missing, and released as what it is called.
-                raise reserved(
+                raise reserved_label_error(
                     "one text instead of a list of texts for missing cells", text.strip()
                 )
         if self.rare < 0:
@@ -89,7 +89,7 @@ class ColumnSpec:
     numbers: bool = False
     """Whether cells are numbers; columns of floating-point numbers are so in any case."""
     domain: Any = None
-    cells: int | None = None
+    bins: int | None = None
     local: Mapping[Label, str] = field(default_factory=dict)
     """For a prior of each row's own: the column that holds the probability of each value."""
     local_budgets: str | None = None
@@ -122,7 +122,7 @@ class ColumnSpec:
                 "give a prior or a joint; or design a mechanism for it, and release the column "
                 "with that",
             )
-        cut = self.numbers or self.domain is not None or self.cells is not None
+        cut = self.numbers or self.domain is not None or self.bins is not None
         if self.context is not None and cut:
             raise InputError(
                 "a joint or prior is given for a column of numbers, whose bins are counted in the "
@@ -144,7 +144,7 @@ class ColumnSpec:
             )
 
 
-def check_together(specs: Sequence[ColumnSpec]) -> None:
+def check_group(specs: Sequence[ColumnSpec]) -> None:
     """Refuse what columns that are one value cannot have each for themselves."""
     first = specs[0]
     if len(specs) < 2:
@@ -181,7 +181,7 @@ def is_numeric(spec: ColumnSpec, kind: pa.DataType) -> bool:
     """Tell whether the cells of a column of this type are numbers that are cut into cells."""
     inner = value_type(kind)
     typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
-    return spec.numbers or spec.domain is not None or spec.cells is not None or typed
+    return spec.numbers or spec.domain is not None or spec.bins is not None or typed
 
 
 # --- what is asked for, in Python ---------------------------------------------------------------
@@ -210,7 +210,7 @@ class SpecOptions(TypedDict, total=False):
     """Columns to be read as numbers."""
     domain: Any
     """The ends that numbers are clamped to."""
-    cells: int | Mapping[str, int] | None
+    bins: int | Mapping[str, int] | None
     """How many cells numbers are cut into."""
 
 
@@ -226,7 +226,7 @@ def column_specs(
 ) -> list[ColumnSpec]:
     """Say what is wanted of columns: of each the same, unless it is given by column.
 
-    >>> [spec.cells for spec in column_specs(["age", "pay"], "lip=1", cells={"pay": 20})]
+    >>> [spec.bins for spec in column_specs(["age", "pay"], "lip=1", bins={"pay": 20})]
     [None, 20]
     """
     unknown = how.keys() - SpecOptions.__annotations__.keys()
@@ -259,15 +259,15 @@ def column_specs(
     return [
         ColumnSpec(
             _text(name),
-            _notion(_of(notion, name), name),
+            _notion(_value_for(notion, name), name),
             hidden,
-            _of(how.get("context"), name),
-            _of(how.get("utility"), name),
+            _value_for(how.get("context"), name),
+            _value_for(how.get("utility"), name),
             how.get("method"),
             policy,
             name in how.get("numbers", ()),
-            _of(how.get("domain"), name),
-            _of(how.get("cells"), name),
+            _value_for(how.get("domain"), name),
+            _value_for(how.get("bins"), name),
             dict(how.get("local") or {}),
             how.get("local_budgets"),
         )
@@ -275,7 +275,7 @@ def column_specs(
     ]
 
 
-def _of(given: Any, name: Any) -> Any:
+def _value_for(given: Any, name: Any) -> Any:
     """Return what is given for one column: by its name, or for all."""
     return given.get(name) if isinstance(given, Mapping) else given
 
@@ -308,6 +308,6 @@ def _notion(given: Any, name: Any) -> Notion:
     return found
 
 
-def reserved(what: str, label: str) -> LabelError:
+def reserved_label_error(what: str, label: str) -> LabelError:
     """Return the refusal of a label that means something here."""
     return LabelError(f"{what} is called {label!r}, a reserved name", remedy="rename it")

@@ -11,7 +11,14 @@ import pytest
 
 from liftlock._solver.kernels import branch
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost, total
-from liftlock._solver.kernels.simplex import Programme, Vertex, maximise, new_vertex, purify, stand
+from liftlock._solver.kernels.simplex import (
+    Programme,
+    Vertex,
+    maximise,
+    new_vertex,
+    purify,
+    start_at_point,
+)
 from liftlock.exact.integers import Floats
 
 
@@ -87,7 +94,7 @@ def test_bounds_are_below_every_vertex_and_tight(make, kind, width, seed) -> Non
     reach = given.upper.copy()
     reach[:count] = np.minimum(reach[:count], 1.0)
     vertex = new_vertex(given)
-    assert stand(given, masses, vertex)
+    assert start_at_point(given, masses, vertex)
     purify(given, given.lower, given.upper, vertex, np.zeros(size))
     tops = extremes(given, vertex, reach, count)
     every = vertices_of(given)
@@ -124,7 +131,7 @@ def test_coordinates_left_out_join_when_they_would_spoil_a_bound() -> None:
         kinds[:12] = ENTROPY
         reach = np.minimum(given.upper, np.where(np.arange(14) < 12, 1.0, np.inf))
         vertex = new_vertex(given)
-        stand(given, masses, vertex)
+        start_at_point(given, masses, vertex)
         purify(given, given.lower, given.upper, vertex, np.zeros(14))
         tops = extremes(given, vertex, reach, 12)
         cost = Cost(np.concatenate([rng.standard_normal(12), np.zeros(2)]), kinds)

@@ -42,7 +42,7 @@ def test_the_relaxation_is_never_above_the_cost(seed: int) -> None:
             for slope, value in zip(slopes.tolist(), x.tolist(), strict=True):
                 bound += Decimal(slope) * Decimal(value)
             true = exact(cost, x)
-            # A slope is rounded once more: that is what `doubt` of the programme is for.
+            # A slope is rounded once more: that is what `reduced_cost_error` is for.
             scale = max(1.0, float(np.abs(slopes).max())) * float(x.sum() + 1e-300)
             assert bound <= true + Decimal(2.0**-52 * scale)
             assert total(cost, x) == pytest.approx(float(true), rel=1e-12, abs=1e-13)

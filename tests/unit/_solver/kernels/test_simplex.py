@@ -40,7 +40,7 @@ def programme(
 
 def vertex(given: Programme, inside: Floats) -> Vertex:
     found = simplex.new_vertex(given)
-    assert simplex.stand(given, inside, found)
+    assert simplex.start_at_point(given, inside, found)
     simplex.purify(given, given.lower, given.upper, found, np.zeros(len(given.lower)))
     return found
 
@@ -101,7 +101,7 @@ def test_the_sum_alone_is_solved_by_filling() -> None:
         for slopes in rng.normal(size=(5, size)):
             multipliers, reduced = np.zeros(1), np.zeros(size)
             optimise(given, box.low, box.high, state, slopes, multipliers, reduced, 5000)
-            assert slopes @ state.values == pytest.approx(float(box.least(slopes[None])[0][0]))
+            assert slopes @ state.values == pytest.approx(float(box.minimise(slopes[None])[0][0]))
 
 
 def test_dependent_columns_have_no_inverse() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.accounting.accountants import PrivacyLoss
-from liftlock.accounting.accountants.base import less_of, rounded_up_text, sides
+from liftlock.accounting.accountants.base import rounded_up_text, sides, tighten
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import Measurement
 
@@ -49,9 +49,9 @@ def test_the_larger_side_is_the_leakage_and_an_infinite_one_is() -> None:
 
 def test_budgets_count_only_where_they_are_less() -> None:
     three = Measurement.of_ratio("lip", Fraction(3), None)
-    assert less_of(three, None) is three
-    assert less_of(three, Enclosure.infinity()) is three
-    assert less_of(three, Enclosure.of(2)) is three
-    assert less_of(three, Enclosure.of(1)).value == Enclosure.of(1)
+    assert tighten(three, None) is three
+    assert tighten(three, Enclosure.infinity()) is three
+    assert tighten(three, Enclosure.of(2)) is three
+    assert tighten(three, Enclosure.of(1)).value == Enclosure.of(1)
     endless = Measurement.of_ratio("lip", None, None)
-    assert less_of(endless, Enclosure.of(2)).value == Enclosure.of(2)
+    assert tighten(endless, Enclosure.of(2)).value == Enclosure.of(2)

@@ -13,7 +13,7 @@ from liftlock import Alphabet, Table
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import pair_ratios, worst_pair
 from liftlock.errors import NotDefined
-from liftlock.forms import UnaryChannel
+from liftlock.model.structured import UnaryChannel
 from tests import strategies
 from tests.unit.accounting import brute_force
 

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from liftlock import Channel, Context, Family, Intervals, Joint, Prior
 from liftlock.accounting import LeakageLevels, Release
-from liftlock.accounting.accountants import LdpSum, Pairs, Pairwise, Published, Tight
+from liftlock.accounting.accountants import (
+    LdpSumAccountant,
+    PairsAccountant,
+    PairwiseAccountant,
+    PublishedAccountant,
+    TightAccountant,
+)
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import MOST_PAIRS
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
@@ -25,8 +31,12 @@ from tests.unit.accounting import brute_force
 
 Ratio = Fraction | None
 
-tight, published = Tight().bound, Published().bound
-pairs_ldp, pairwise, ldp_sum = Pairs().bound, Pairwise().bound, LdpSum().bound
+tight, published = TightAccountant().bound, PublishedAccountant().bound
+pairs_ldp, pairwise, ldp_sum = (
+    PairsAccountant().bound,
+    PairwiseAccountant().bound,
+    LdpSumAccountant().bound,
+)
 
 
 @st.composite
@@ -122,7 +132,7 @@ def test_promises_alone_bound_what_keeps_them(
     for ratio in ratios:
         order = data.draw(st.permutations(range(len(masses))))
         made.append(worlds.extremal(masses, 1 / ratio, ratio, order))
-    promised = [Release.promised(LIP(f"ln {ratio}"), prior) for ratio in ratios]
+    promised = [Release.from_guarantee(LIP(f"ln {ratio}"), prior) for ratio in ratios]
     rows = [[list(row) for row in world.rows] for world in made]
     lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(rows), [list(masses)])
     for found in (tight(promised, prior), ldp_sum(promised, prior)):
@@ -138,7 +148,7 @@ def test_one_release_costs_what_it_costs() -> None:
     p = 1 / (1 + e)
     prior = Prior.from_probabilities({0: p, 1: 1 - p})
     flip = Channel.from_rows({0: {0: 1 - p, 1: p}, 1: {0: p**2 / (1 - p), 1: 1 - p**2 / (1 - p)}})
-    once = [Release.promised(LIP("1"), prior)]
+    once = [Release.from_guarantee(LIP("1"), prior)]
     assert float(tight(once, prior)["lip"]) == pytest.approx(1, abs=1e-12)
     assert float(published(once, prior)["lip"]) == pytest.approx(1.735, abs=5e-4)
     assert prior.smallest == p
@@ -164,7 +174,7 @@ def test_infinite_levels() -> None:
 
 def test_all_budgets_zero() -> None:
     fair = Prior.uniform([0, 1])
-    promised = [Release.promised(LIP("0"), fair)] * 5
+    promised = [Release.from_guarantee(LIP("0"), fair)] * 5
     for found in (tight(promised, fair), ldp_sum(promised, fair), published(promised, fair)):
         assert found["lip"].ratio == 1
 
@@ -179,15 +189,15 @@ def test_a_symbol_that_never_occurs() -> None:
     found = ldp_sum([Release.of(channel)] * 2, prior)
     assert found["ldp"].value.is_infinite
     assert found["eps_lower"].ratio == 5
-    promised = Release.promised(LIP("ln 2"), prior)
+    promised = Release.from_guarantee(LIP("ln 2"), prior)
     assert promised.levels(prior).ldp is None
     assert promised.levels(prior).spread == 3
-    assert Release.promised(LDP("ln 2"), prior).levels(prior).ldp == 2
+    assert Release.from_guarantee(LDP("ln 2"), prior).levels(prior).ldp == 2
 
 
 def test_levels_count_only_where_they_were_proved() -> None:
     fair, other = Prior.uniform([0, 1]), Prior.from_counts({0: 1, 1: 9})
-    promised = Release.promised(ALIP(lower="ln 2", upper="ln 3/2"), fair)
+    promised = Release.from_guarantee(ALIP(lower="ln 2", upper="ln 3/2"), fair)
     assert promised.levels(fair) == LeakageLevels(
         Fraction(2), Fraction(3, 2), Fraction(3), Fraction(3)
     )
@@ -195,19 +205,19 @@ def test_levels_count_only_where_they_were_proved() -> None:
     assert promised.levels(None) == LeakageLevels(None, None, Fraction(3), Fraction(3))
     # What is promised of a secret says nothing of the data behind it.
     joint = Joint.from_counts({"s": {0: 1, 1: 2}, "t": {0: 2, 1: 1}})
-    assert Release.promised(LIP("1"), joint).levels(joint).spread is None
-    secret = Release.promised(LDP("ln 2"), joint).levels(joint)
+    assert Release.from_guarantee(LIP("1"), joint).levels(joint).spread is None
+    secret = Release.from_guarantee(LDP("ln 2"), joint).levels(joint)
     assert secret.lower is not None
     assert Fraction(3, 2) <= secret.lower < Fraction(3, 2) + Fraction(1, 10**30)
     assert (secret.ldp, secret.spread) == (None, None)
     with pytest.raises(NotDefined, match="bounds no lift"):
-        Release.promised(MutualInformation("1"), fair)
+        Release.from_guarantee(MutualInformation("1"), fair)
 
 
 def test_a_promise_of_ldp_is_about_every_input() -> None:
     """Of one possible symbol nothing leaks, but under another prior the promise is all there is."""
     certain = Prior.from_counts({"a": 1, "b": 0})
-    promised = Release.promised(LDP("ln 3"), certain)
+    promised = Release.from_guarantee(LDP("ln 3"), certain)
     assert promised.levels(certain).spread == 1
     assert promised.levels(certain).ldp == 3
     assert promised.levels(Prior.uniform("ab")).ldp == 3
@@ -217,7 +227,7 @@ def test_sets_of_priors_use_the_least_mass() -> None:
     box = Intervals.of({0: ("0.1", "0.5"), 1: ("0.5", "0.9")})
     assert box.smallest == Fraction(1, 10)
     assert Intervals.all_priors([0, 1]).smallest == 0
-    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).product(
+    assert ComposedLevels.of([Release.from_guarantee(LIP("ln 2"), box)], box).product(
         "spread"
     ) == Fraction(7, 2)
     # Half-way into both intervals, at 3/10 and 7/10: 2 against (1 - 2 * 3/10) / (7/10).
@@ -234,7 +244,7 @@ def test_what_a_promise_for_a_set_of_priors_leaves_of_the_ratios(data: st.DataOb
     assert lower is not None
     assert upper is not None
     notion = ALIP(lower=f"ln {lower}", upper=f"ln {upper}")
-    found = Release.promised(notion, priors).levels(priors).spread
+    found = Release.from_guarantee(notion, priors).levels(priors).spread
     possible = [x for x in range(size) if any(masses[x] for masses in vertices)]
     columns = [[column[x] for x in possible] for column in brute_force.likelihoods([table])]
     assert at_least(found, brute_force.ratio(iter(columns)))
@@ -242,7 +252,7 @@ def test_what_a_promise_for_a_set_of_priors_leaves_of_the_ratios(data: st.DataOb
     assert found <= lower * upper
     if isinstance(priors, Family):
         for prior in priors.priors:
-            alone = Release.promised(notion, prior).levels(prior).spread
+            alone = Release.from_guarantee(notion, prior).levels(prior).spread
             assert sum(count > 0 for count in prior.counts) < len(possible) or at_least(
                 alone, found
             )
@@ -254,7 +264,7 @@ def test_a_family_costs_no_more_than_corollary_4() -> None:
     family, lift = Family.of([even, rare]), Fraction(8)
     corollary = min(lift**2, (lift - 1 + even.smallest) / even.smallest)
     assert corollary == 15
-    once = Release.promised(LIP("ln 8"), family)
+    once = Release.from_guarantee(LIP("ln 8"), family)
     found = once.levels(family).spread
     # The rare symbol rises to 8 at most, and then the other falls to (1 - 8/100) / (99/100).
     assert found == lift * Fraction(99, 92) < corollary
@@ -270,7 +280,7 @@ def test_a_family_costs_no_more_than_corollary_4() -> None:
 
 
 def test_too_many_pairs() -> None:
-    from liftlock.forms import UnaryChannel
+    from liftlock.model.structured import UnaryChannel
 
     bits = Release.of(UnaryChannel.of(range(101), own=8, other=4, bits=4))
     with pytest.raises(NotDefined, match=f"at most {MOST_PAIRS:,} pairs"):
@@ -298,7 +308,7 @@ def test_promises_in_decimals_bound_what_keeps_them(
             notion = LIP(max(lower or 0, upper or 0))
         elif kind == "alip":
             notion = ALIP(lower=lower, upper=upper)
-        promises.append(Release.promised(notion, context))
+        promises.append(Release.from_guarantee(notion, context))
     for found in (tight(promises, context), ldp_sum(promises, context)):
         for name, ratio in zip(("eps_lower", "eps_upper", "ldp"), truth, strict=True):
             most = found[name].value.upper if name in found.measurements else None

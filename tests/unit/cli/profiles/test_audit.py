@@ -17,14 +17,14 @@ KEPT = {"low": "1,0,0", "mid": "0,1,0", "high": "0,0,1"}
 PAIRS = "profile,value,low,mid,high\n" + "".join(
     f"{name},{value},{row}\n" for name in ("ann", "bob", "cy") for value, row in KEPT.items()
 )
-LAWS = {"ann": (5, 3, 2), "bob": (2, 3, 5), "cy": (1, 1, 8)}
+DISTRIBUTIONS = {"ann": (5, 3, 2), "bob": (2, 3, 5), "cy": (1, 1, 8)}
 
 
 def loss(first: str, second: str, keep: Fraction) -> float:
     """Return the loss of an edge when values are kept, or replaced by one of the others."""
     wrong = (1 - keep) / 2
     one, other = (
-        [keep * Fraction(n, 10) + wrong * (1 - Fraction(n, 10)) for n in LAWS[name]]
+        [keep * Fraction(n, 10) + wrong * (1 - Fraction(n, 10)) for n in DISTRIBUTIONS[name]]
         for name in (first, second)
     )
     return math.log(max(max(a / b, b / a) for a, b in zip(one, other, strict=True)))

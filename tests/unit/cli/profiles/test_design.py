@@ -66,7 +66,7 @@ def test_a_table_of_observations(run: Run) -> None:
     graph = read_mechanism("safe.json").context
     assert isinstance(graph, ProfileGraph)
     assert graph.edge_names == (("ann", "bob"),)
-    assert graph.law("ann").counts == (1, 2, 2)
+    assert graph.distribution("ann").counts == (1, 2, 2)
     assert "no edge, so no promise, for cy" in grouped.out
     chained = run(*design, "--graph", "chain")
     assert "note: the chain follows the order 'ann', 'bob', 'cy'" in chained.err
@@ -88,11 +88,11 @@ def test_the_goal_is_passed_on(run: Run) -> None:
     lossy = json.loads(run(*DESIGN, "--json", "--loss", "l.csv").out)
     assert lossy["utility"] == "distortion"
     losses = {"low": 5, "mid": 2, "high": 5}
-    laws = {"ann": (5, 3, 2), "bob": (2, 3, 5), "cy": (1, 1, 8)}
+    distributions = {"ann": (5, 3, 2), "bob": (2, 3, 5), "cy": (1, 1, 8)}
     mean = sum(
         n / 10 * losses[value]
-        for law in laws.values()
-        for n, value in zip(law, ("low", "mid", "high"), strict=True)
+        for distribution in distributions.values()
+        for n, value in zip(distribution, ("low", "mid", "high"), strict=True)
     )
     assert lossy["objective"] == pytest.approx(noise * mean / 3)
 
@@ -200,7 +200,7 @@ def test_an_interruption_says_what_is_there(run: Run, monkeypatch: pytest.Monkey
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liftlock.cli.design.profile_yardsticks", interrupt)
+    monkeypatch.setattr("liftlock.cli.design.measure_profile_baselines", interrupt)
     outcome = run(*DESIGN[:-1], "-o", "safe.json", files=FILES)
     assert (outcome.code, set(outcome.made)) == (130, {"safe.json"})
     assert outcome.err.splitlines() == [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.contexts.profile_examples import EXAMPLES, example
 from liftlock.files import GraphFiles, read_graph
+from liftlock.model.profile_examples import EXAMPLES, example
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -28,7 +28,7 @@ def test_the_files_are_the_graph(run: Run, name: str) -> None:
     assert [str(label) for label in graph.inputs.labels] == list(read.inputs.labels)
     assert (read.profiles, read.edges) == (graph.profiles, graph.edges)
     for label in graph.profiles.labels:
-        assert read.law(label).fractions == graph.law(label).fractions
+        assert read.distribution(label).fractions == graph.distribution(label).fractions
 
 
 def test_the_table_has_the_same_counts(run: Run) -> None:
@@ -46,7 +46,7 @@ def test_the_table_has_the_same_counts(run: Run) -> None:
     assert set(counted.edge_names) == set(graph.edge_names)
     for name in graph.profiles.labels:
         for value in graph.inputs.labels:
-            assert counted.law(name)[value] == graph.law(name)[value]
+            assert counted.distribution(name)[value] == graph.distribution(name)[value]
 
 
 def test_refusals(run: Run) -> None:

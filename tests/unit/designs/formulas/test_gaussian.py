@@ -23,8 +23,8 @@ from liftlock_papers.formulas.gaussian import (
 )
 
 
-def laws(seed: int, count: int) -> list[tuple[float, float, float, float, float]]:
-    """Return gamma and two laws: extreme ratios, nearly equal, equal, near and far."""
+def distributions(seed: int, count: int) -> list[tuple[float, float, float, float, float]]:
+    """Return gamma and two distributions: extreme ratios, nearly equal, equal, near and far."""
     source = np.random.default_rng(seed)
     found = []
     for place in range(count):
@@ -79,7 +79,7 @@ def by_quadrature(*arguments: float) -> float:
         reach = [mean + k * sd for mean, sd in ((m1, s1), (m2, s2)) for k in (-14, -4, 0, 4, 14)]
         ends = sorted([*reach, *[root for root in roots if min(reach) < root < max(reach)]])
 
-        # mp.npdf would compute the height of each law again for every y.
+        # mp.npdf would compute the height of each distribution again for every y.
         height1, height2 = (
             factor / (sd * mp.sqrt(2 * mp.pi)) for factor, sd in ((1, s1), (gamma, s2))
         )
@@ -95,7 +95,7 @@ def by_quadrature(*arguments: float) -> float:
 
 
 def test_against_quadrature() -> None:
-    for arguments in laws(1, 24):
+    for arguments in distributions(1, 24):
         assert float(formulas.e_divergence(*arguments)) == pytest.approx(
             by_quadrature(*arguments), abs=1e-11
         ), arguments
@@ -103,7 +103,7 @@ def test_against_quadrature() -> None:
 
 def test_against_many_digits_also_in_the_tails() -> None:
     tiny = 0
-    for arguments in laws(2, 450):
+    for arguments in distributions(2, 450):
         exact = by_digits(*arguments)
         found = float(formulas.e_divergence(*arguments))
         assert found == pytest.approx(float(exact), abs=1e-13), arguments
@@ -114,7 +114,7 @@ def test_against_many_digits_also_in_the_tails() -> None:
 
 
 def test_vectorised() -> None:
-    columns = np.array(laws(3, 50)).T
+    columns = np.array(distributions(3, 50)).T
     together = formulas.e_divergence(*columns)
     assert together.tolist() == [float(formulas.e_divergence(*each)) for each in columns.T]
 
@@ -151,7 +151,7 @@ def test_nearly_equal_deviations_join_equal_ones() -> None:
 
 
 def test_proposition_three() -> None:
-    for gamma, m1, s1, m2, s2 in laws(4, 100):
+    for gamma, m1, s1, m2, s2 in distributions(4, 100):
         left = float(formulas.e_divergence(gamma, m1, s1, m2, s2))
         right = gamma * float(formulas.e_divergence(1 / gamma, m2, s2, m1, s1)) - gamma + 1
         assert left == pytest.approx(right, abs=1e-13 * max(1.0, gamma))

@@ -89,8 +89,8 @@ def test_cells_have_all_their_digits(b: float) -> None:
     points = np.array([0.0, 0.3, 0.5, 1.7, 2.0])
     edges = np.linspace(0.0, 2.0, 9)
     bounded, clamped = (
-        formulas.bounded_cells(points, edges, b),
-        formulas.clamped_cells(points, edges, b),
+        formulas.bounded_bin_masses(points, edges, b),
+        formulas.clamped_bin_masses(points, edges, b),
     )
     with mp.workdps(900):
         rate = 1 / mp.mpf(b)
@@ -114,26 +114,26 @@ def test_cells_have_all_their_digits(b: float) -> None:
 def test_cells_of_any_width_and_a_scale_for_each_row() -> None:
     points, edges = np.array([0.1, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])
     scales = np.array([0.3, 2.0])
-    both = formulas.bounded_cells(points, edges, scales)
+    both = formulas.bounded_bin_masses(points, edges, scales)
     for row, (point, scale) in enumerate(zip(points, scales, strict=True)):
         assert both[row] == pytest.approx(
-            formulas.bounded_cells(np.array([point]), edges, float(scale))[0], rel=1e-14
+            formulas.bounded_bin_masses(np.array([point]), edges, float(scale))[0], rel=1e-14
         )
         first = quad(lambda y, x=point, b=scale: density(y, x, b, 0.0, 1.0), 0.2, 0.25)[0]
         assert both[row, 1] == pytest.approx(first, rel=1e-9)
 
 
 def test_tails_are_zero_only_where_floats_end() -> None:
-    cells = formulas.bounded_cells(np.array([0.0]), np.linspace(0.0, 700.0, 701), 1.0)
+    cells = formulas.bounded_bin_masses(np.array([0.0]), np.linspace(0.0, 700.0, 701), 1.0)
     assert (cells > 0).all()
     assert cells[0, -1] == pytest.approx(math.exp(-699) * -math.expm1(-1.0), rel=1e-12)
 
 
 def test_a_large_matrix_is_the_same_in_blocks() -> None:
     points, edges = np.linspace(0, 1, 700), np.linspace(0, 1, 513)
-    whole = formulas.bounded_cells(points, edges, 0.1)
+    whole = formulas.bounded_bin_masses(points, edges, 0.1)
     for row in (0, 127, 128, 699):
-        assert (whole[row] == formulas.bounded_cells(points[[row]], edges, 0.1)[0]).all()
+        assert (whole[row] == formulas.bounded_bin_masses(points[[row]], edges, 0.1)[0]).all()
     assert whole.sum(axis=1) == pytest.approx(np.ones(700), abs=1e-13)
 
 
@@ -172,7 +172,7 @@ def test_clamping_leaks_no_more_than_the_unbounded_noise(world: World) -> None:
         table = np.exp(-np.abs(places[:, None] - points) / b)
         lifts = np.log(table / (table @ masses)[:, None])
         assert found == pytest.approx((-lifts.min(), lifts.max()), rel=1e-9)
-        cells = formulas.clamped_cells(points, np.linspace(lower, upper, 4001), b)
+        cells = formulas.clamped_bin_masses(points, np.linspace(lower, upper, 4001), b)
         cut = np.log(cells / (masses @ cells))
         assert -cut.min() <= found[0] * (1 + 1e-12)
         assert cut.max() <= found[1] * (1 + 1e-12)

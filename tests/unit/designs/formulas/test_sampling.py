@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.designs.formulas import sampling as formulas
+from liftlock.designs.formulas import sampling_rate as formulas
 from liftlock.errors import NotDefined
 
 Masses = list[Fraction]

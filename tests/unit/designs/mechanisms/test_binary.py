@@ -10,11 +10,11 @@ import pytest
 
 from liftlock import Ball, Context, Family, Intervals, Prior
 from liftlock._solver.two_values import flips_of
-from liftlock.contexts import PriorSet
 from liftlock.designs import binary, lock, optimal
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
+from liftlock.model import PriorSet
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.utility import Histogram, MutualInformation, Utility, mean_cost
 from tests.checks import proof_of

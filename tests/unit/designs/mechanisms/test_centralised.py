@@ -133,12 +133,12 @@ def test_a_curator_beats_local_noise() -> None:
 
 def test_everybody_is_protected_alike_whatever_the_law() -> None:
     """Exact: given the count, each person is as likely as any other to be among the yeses."""
-    law = Prior.from_counts({0: 3, 1: 1, 2: 0, 3: 4})
-    joint = survey_of(law)
+    distribution = Prior.from_counts({0: 3, 1: 1, 2: 0, 3: 4})
+    joint = survey_of(distribution)
     for s in range(4):
         total = joint.counts[0][s] + joint.counts[1][s]
         assert not total or Fraction(joint.counts[1][s], total) == Fraction(s, 3)
-    kept = joint.restricted([0, 1, 3])
+    kept = joint.restrict([0, 1, 3])
     assert lock(centralised(kept, LIP("0.3")), LIP("0.3"), kept).certificate.holds
 
 

@@ -37,7 +37,7 @@ def test_one_bit_is_the_costliest_flip_of_the_part() -> None:
     for seed in range(30):
         graph = random_graph(seed, size=6, density=0.3)
         flips = noise_of(graph, "0.3") / 2
-        ones = graph.laws[:, 1]
+        ones = graph.distributions[:, 1]
         for part in graph.components:
             edges = [(i, j) for i, j in graph.edges if i in part]
             worst = max((flip_probability(ones[i], ones[j], 0.3) for i, j in edges), default=0.0)
@@ -50,12 +50,17 @@ def test_noise_is_the_least_that_serves_every_edge() -> None:
         graph = random_graph(seed, size=4, width=4, density=1.0)
         ratio = math.exp(0.5)
         first, second = graph.edge_array.T
-        needed = edge_noise(graph.laws[first], graph.laws[second], ratio)
+        needed = edge_noise(graph.distributions[first], graph.distributions[second], ratio)
         for (i, j), noise in zip(graph.edges, needed, strict=True):
             apart = []
             for share in (noise, noise - 1e-6):
-                laws = (1 - share) * graph.laws + share / 4
-                apart.append(max((laws[i] / laws[j]).max(), (laws[j] / laws[i]).max()))
+                distributions = (1 - share) * graph.distributions + share / 4
+                apart.append(
+                    max(
+                        (distributions[i] / distributions[j]).max(),
+                        (distributions[j] / distributions[i]).max(),
+                    )
+                )
             assert apart[0] <= ratio * (1 + 1e-12)
             assert not noise or apart[1] > ratio
 
@@ -66,7 +71,7 @@ def test_noise_with_room_for_rounding_survives_it() -> None:
     for _ in range(100):
         first, second = source.dirichlet(np.full(3, 0.3), 2)
         noise = edge_noise(first[None], second[None], 2.0, rounding)[0]
-        mixed = [(1 - noise) * law + noise / 3 for law in (first, second)]
+        mixed = [(1 - noise) * distribution + noise / 3 for distribution in (first, second)]
         moved = mixed[0] + rounding, mixed[1] - rounding
         # Probabilities that are the same and stay the same need no room.
         assert (moved[0] <= 2 * moved[1] + 1e-15)[first != second].all()
@@ -80,13 +85,13 @@ def test_a_part_without_a_costly_edge_is_left_alone() -> None:
     assert noise[0] == noise[1] > 0
     assert (noise[2:] == 0).all()
     problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    assert part_noise(problem, graph.laws) == pytest.approx(noise)
+    assert part_noise(problem, graph.distributions) == pytest.approx(noise)
 
 
 def test_what_is_mended_keeps_the_budget() -> None:
     for graph in many_graphs(24, width=3):
         problem = ProfileProblem.of(graph, ProfilePrivacy("0.7"))
-        mended = response(3, part_noise(problem, graph.laws))
+        mended = response(3, part_noise(problem, graph.distributions))
         released = problem.released(mended)
         for i, j in both_ways(graph):
             assert (released[i] <= math.exp(0.7) * released[j] + 1e-15).all()

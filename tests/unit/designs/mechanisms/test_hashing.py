@@ -7,15 +7,15 @@ import pytest
 from liftlock import Family, Joint, Prior, design
 from liftlock.designs import hashing
 from liftlock.errors import RowError
-from liftlock.forms import HashingChannel
+from liftlock.model.structured import HashingChannel
 from liftlock.notions import ALIP, LDP, LIP
 
 PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 7})
 
 
 def test_buckets() -> None:
-    assert hashing(PRIOR, LDP("ln 3")).channel.law()["buckets"] == 4
-    assert hashing(PRIOR, LDP("ln 3"), buckets=2).channel.law()["buckets"] == 2
+    assert hashing(PRIOR, LDP("ln 3")).channel.parameters()["buckets"] == 4
+    assert hashing(PRIOR, LDP("ln 3"), buckets=2).channel.parameters()["buckets"] == 2
     with pytest.raises(RowError, match="number of buckets"):
         hashing(PRIOR, LDP("1"), buckets=1)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from liftlock import Alphabet, Channel, Joint, Prior
-from liftlock.designs.mechanisms import merging
-from liftlock.designs.mechanisms.merging import Pool
+from liftlock.designs.mechanisms import watchdog
+from liftlock.designs.mechanisms.watchdog import Pool
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions import (
     ALIP,
@@ -137,7 +137,7 @@ def test_repair_keeps_the_symbols_and_ends_safe(notion: Notion) -> None:
         low, high = pool.split()
         for start in filter(None, (high, high[:1])):
             others = [[x] for x in range(8) if x not in start]
-            *rest, crowd = merging.repair(pool, start, others)
+            *rest, crowd = watchdog.absorb_until_safe(pool, start, others)
             assert sorted([*crowd, *(x for group in rest for x in group)]) == list(range(8))
             assert set(start) <= set(crowd)
             assert exact_verdict(joint, crowd, notion)
@@ -165,16 +165,16 @@ def test_equivocation_is_the_entropy_left() -> None:
     pool = Pool.of(joint, LIP("1"))
     a, b, c = 2 / 8, 2 / 8, 4 / 8
     expected = -(a * np.log(a / (a + b)) + b * np.log(b / (a + b)))
-    assert merging.equivocation(pool, [[0, 1], [2]]) == pytest.approx(expected, abs=1e-15)
-    assert merging.equivocation(pool, [[0], [1], [2]]) == pytest.approx(0, abs=1e-15)
+    assert watchdog.equivocation(pool, [[0, 1], [2]]) == pytest.approx(expected, abs=1e-15)
+    assert watchdog.equivocation(pool, [[0], [1], [2]]) == pytest.approx(0, abs=1e-15)
     assert c == pool.masses[2]
 
 
 def test_names_stay_different() -> None:
     inputs = Alphabet.of(["a", "b", "a | b", "c"])
-    assert merging.names_of(inputs, [[0, 1], [2], [3]]) == ["a | b (2)", "a | b", "c"]
+    assert watchdog.names_of(inputs, [[0, 1], [2], [3]]) == ["a | b (2)", "a | b", "c"]
     many = Alphabet.of(range(40))
-    names = merging.names_of(many, [list(range(20)), list(range(20, 40))])
+    names = watchdog.names_of(many, [list(range(20)), list(range(20, 40))])
     assert names == ["0 | 1 | 2 | 3 | 15 more | 19", "20 | 21 | 22 | 23 | 15 more | 39"]
 
 

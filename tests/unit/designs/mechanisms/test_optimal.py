@@ -13,7 +13,7 @@ from liftlock._solver.problem import Problem
 from liftlock.designs import optimal
 from liftlock.errors import InputError
 from liftlock.notions import MaxLift, MinLift, Notion
-from liftlock.utility import Own, make_utility, mean_cost
+from liftlock.utility import CustomUtility, make_utility, mean_cost
 from tests.brute_force import COSTS, best_mixture, brute_vertices, ldp_cuts, lift_cuts
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
@@ -140,7 +140,7 @@ def test_one_symbol_has_nothing_to_say() -> None:
 
 
 def test_a_cost_of_ones_own() -> None:
-    gini = Own(lambda v: float(1 - (v**2).sum()), symbols=3)
+    gini = CustomUtility(lambda v: float(1 - (v**2).sum()), symbols=3)
     draft = optimal(RARE, ll.LIP("1"), utility=gini)
     assert draft.optimality is not None
     assert draft.optimality.cost == pytest.approx(0.3287611726, abs=1e-9)

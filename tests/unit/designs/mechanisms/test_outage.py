@@ -77,7 +77,7 @@ def test_costs_fall_by_that_share_and_no_more(utility: str) -> None:
 
 
 def test_on_a_grid_the_truth_keeps_outputs_of_its_own() -> None:
-    prior = ll.line.lognormal(10, 0.5, domain=(0, 100_000)).grid(40)
+    prior = ll.continuous.lognormal(10, 0.5, domain=(0, 100_000)).discretise(40)
     made = design(prior, ApproximateLIP("1", "0.05"), utility="mean", method="outage", gap=1e-4)
     labels = made.table.outputs.labels
     assert len(set(labels)) == len(labels)
@@ -96,7 +96,7 @@ def test_on_a_grid_the_truth_keeps_outputs_of_its_own() -> None:
 
 @pytest.mark.parametrize("utility", ["mean", "absolute", "histogram"])
 def test_ldp_on_many_cells_joins_neighbours_or_answers_k_ary(utility: str) -> None:
-    prior = ll.line.normal(0, 1, domain=(-4, 4)).grid(40)
+    prior = ll.continuous.normal(0, 1, domain=(-4, 4)).discretise(40)
     notion = ApproximateLDP("1", "0.01")
     made = design(prior, notion, utility=utility, method="outage", gap=1e-3, seconds=2.0)
     assert made.certificate.holds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from liftlock import Prior
 from liftlock.designs import lock, published_response, safe_response
-from liftlock.designs.mechanisms.sampling import true_guarantee
+from liftlock.designs.mechanisms.random_response import true_guarantee
 from liftlock.errors import NotCertified, NotDefined
 from liftlock.notions import ALIP, LDP, LIP
 

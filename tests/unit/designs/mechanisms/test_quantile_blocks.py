@@ -34,20 +34,20 @@ def test_every_lift_is_at_a_limit_when_the_number_of_blocks_is_whole(blocks: int
 @pytest.mark.parametrize("blocks", [3, 4, 6])
 def test_explained_variance_of_evenly_spread_numbers(blocks: int) -> None:
     """(1 - 1/E)^2 (1 - p^2) Var X, for X uniform on an interval; the cells add their width."""
-    prior = ll.line.uniform(0, 1).grid(240)
+    prior = ll.continuous.uniform(0, 1).discretise(240)
     made = design(prior, ll.LIP(f"ln {blocks - 1}"), utility="mean", method="quantile-blocks")
     assert made.origin is not None
     ratio, crowd = blocks - 1, 1 / blocks
     explained = (1 - 1 / ratio) ** 2 * (1 - crowd**2) / 12
     left = 1 / 12 - explained
-    assert made.origin.objective + prior.inner_variance == pytest.approx(left, rel=1e-6)
+    assert made.origin.objective + prior.variance_within_bins == pytest.approx(left, rel=1e-6)
     best = design(prior, ll.LIP(f"ln {blocks - 1}"), utility="mean", gap=1e-5)
     assert best.origin is not None
     assert best.origin.bound == pytest.approx(made.origin.objective, abs=3e-5 / 12)
 
 
 def test_the_optimum_is_better_where_one_plus_e_is_not_whole_and_for_clusters() -> None:
-    normal = ll.line.normal(0, 1, domain=(-4, 4)).grid(96)
+    normal = ll.continuous.normal(0, 1, domain=(-4, 4)).discretise(96)
     clusters = ll.Prior.from_counts(
         {1: 5, 2: 5, 3: 5, 1001: 9, 1002: 9, 2001: 20, 2002: 20, 2003: 2}
     )

@@ -17,9 +17,9 @@ from liftlock.designs import (
     random_sampling,
     safe_response,
 )
-from liftlock.designs.mechanisms.sampling import exact_rate
+from liftlock.designs.mechanisms.random_response import exact_rate
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import normal
+from liftlock.model.continuous import normal
 from liftlock.notions import (
     ALIP,
     LIP,
@@ -104,14 +104,14 @@ def test_any_symbols() -> None:
 
 def test_numbers_in_and_numbers_out() -> None:
     line = normal(50, 10, domain=(20, 80))
-    made = design(line, ApproximateLIP("1", "0.01"), method="sampling", cells=32)
-    points = line.grid(32).points
+    made = design(line, ApproximateLIP("1", "0.01"), method="sampling", bins=32)
+    points = line.discretise(32).points
     released = made.release([12.0, 50.0, 99.0] * 20)
     assert all(np.abs(points - float(number)).min() < 0.01 for number in released)
 
 
 def test_512_cells() -> None:
-    prior = normal(50, 10, domain=(20, 80)).grid(512)
+    prior = normal(50, 10, domain=(20, 80)).discretise(512)
     for notion in (LIP("1"), ApproximateLIP("1", "0.001")):
         locked = lock(random_sampling(prior, notion), notion, prior)
         assert not locked.blend

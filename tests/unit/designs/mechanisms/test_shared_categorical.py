@@ -50,9 +50,11 @@ def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
         goal = ProfileUtility.of(graph, "minimax", weights={f"p{i}": 1 + i for i in range(4)})
         draft = shared_categorical(graph, ProfilePrivacy(str(epsilon)), utility=goal)
         width = len(graph.inputs)
-        costs = (goal.weights @ graph.laws)[:, None] * (1 - np.eye(width))
+        costs = (goal.weights @ graph.distributions)[:, None] * (1 - np.eye(width))
         largest, cheapest = two_stages(graph, epsilon, costs)
-        assert goal.value(graph.laws, draft.matrix[None]) == pytest.approx(largest, abs=1e-8)
+        assert goal.value(graph.distributions, draft.matrix[None]) == pytest.approx(
+            largest, abs=1e-8
+        )
         assert (costs * draft.matrix).sum() == pytest.approx(cheapest, abs=1e-7)
         assert draft.optimality is not None
         assert draft.optimality.bound <= largest + 1e-10
@@ -66,9 +68,9 @@ def test_the_least_loss_is_that_of_another_solver(aim: str) -> None:
         loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
         goal = ProfileUtility.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
         draft = shared_categorical(graph, ProfilePrivacy("0.4"), utility=goal)
-        costs = (goal.weights @ graph.laws)[:, None] * goal.losses(3)
+        costs = (goal.weights @ graph.distributions)[:, None] * goal.losses(3)
         other = least_cost(graph, 0.4, costs)
-        assert goal.value(graph.laws, draft.matrix[None]) == pytest.approx(other, abs=1e-8)
+        assert goal.value(graph.distributions, draft.matrix[None]) == pytest.approx(other, abs=1e-8)
         assert draft.optimality is not None
         assert draft.optimality.bound <= other + 1e-10
         assert draft.optimality.bound == pytest.approx(other, abs=1e-7)
@@ -83,9 +85,9 @@ def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> 
         problem = ProfileProblem.of(graph, notion)
         sign = -1 if goal.larger_is_better else 1
         shared = goal.value(
-            graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None]
+            graph.distributions, shared_categorical(graph, notion, utility=goal).matrix[None]
         )
-        assert sign * shared <= sign * goal.value(graph.laws, response_at(problem)) + 1e-9
+        assert sign * shared <= sign * goal.value(graph.distributions, response_at(problem)) + 1e-9
         if aim in ("hamming", "absolute", "squared"):
             assert shared >= solve_profiles(ProfileTask.of(graph, notion, goal)).proof.bound - 1e-9
 
@@ -130,7 +132,7 @@ def test_information_is_the_optimum_that_is_known_for_complete_graphs() -> None:
         graph = random_graph(seed, size=3, width=3 + seed % 2, density=1.0)
         goal = ProfileUtility.of(graph, "mutual-information")
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal)
-        found = goal.value(graph.laws, draft.matrix[None])
+        found = goal.value(graph.distributions, draft.matrix[None])
         # No two profiles told apart by more than E: LDP for a secret behind the value.
         other = optimal(Joint.from_profiles(graph), LDP("0.5"), utility=MutualInformation())
         assert other.optimality is not None
@@ -148,11 +150,13 @@ def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -
         graph = random_graph(seed, size=3, width=4, density=1.0)
         goal = ProfileUtility.of(graph, "mutual-information")
         notion = ProfilePrivacy("0.5")
-        best = goal.value(graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None])
+        best = goal.value(
+            graph.distributions, shared_categorical(graph, notion, utility=goal).matrix[None]
+        )
         with monkeypatch.context() as patch:
             patch.setattr(ascent, "LIMITS", replace(LIMITS, listed_symbols=0))
             draft = shared_categorical(graph, notion, utility=goal)
-        found = goal.value(graph.laws, draft.matrix[None])
+        found = goal.value(graph.distributions, draft.matrix[None])
         assert found <= best + 1e-8
         assert any("may be" in remark for remark in draft.remarks)
         reached.append(found / best)
@@ -166,10 +170,10 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
         goal = ProfileUtility.of(graph, aim)
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal, seconds=0.0)
         assert draft.optimality is not None
-        found = goal.value(graph.laws, draft.matrix[None])
+        found = goal.value(graph.distributions, draft.matrix[None])
         assert draft.optimality.bound <= found
         assert any("stopped early" in remark for remark in draft.remarks)
-        assert found <= goal.value(graph.laws, response_at(problem)) + 1e-12
+        assert found <= goal.value(graph.distributions, response_at(problem)) + 1e-12
 
 
 def test_ties_go_to_what_is_wrong_less_often() -> None:

@@ -16,8 +16,8 @@ from liftlock._solver import transport
 from liftlock._solver.output_distributions import Master
 from liftlock._solver.problem import ProfileProblem
 from liftlock.designs import cluster, design, lock, smooth_categorical
+from liftlock.model.provenance import Provenance
 from liftlock.notions import ProfilePrivacy
-from liftlock.provenance import Provenance
 from liftlock.utility import ProfileUtility
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
@@ -25,12 +25,12 @@ from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph,
 def largest_entry(graph: ProfileGraph, ratio: float) -> float:
     """Return the optimum of the published programme."""
     edges, sums = matrix_rows(graph, ratio, shared=False)
-    size, width = graph.laws.shape
+    size, width = graph.distributions.shape
     limits = []
     for i in range(size):
         for x in range(width):
             for y in range(width):
-                if x != y and graph.laws[i, x] > 0:
+                if x != y and graph.distributions[i, x] > 0:
                     row = np.zeros((size, width, width))
                     row[i, x, y] = 1
                     limits.append(np.append(row.ravel(), -1.0))
@@ -45,10 +45,10 @@ def largest_entry(graph: ProfileGraph, ratio: float) -> float:
 def least_wrong(graph: ProfileGraph, ratio: float, weights: Array, cap: float) -> float:
     """Return the least mean chance of a wrong value with entries below a cap."""
     edges, sums = matrix_rows(graph, ratio, shared=False)
-    size, width = graph.laws.shape
+    size, width = graph.distributions.shape
     off = ~np.eye(width, dtype=bool)
-    cost = (weights[:, None] * graph.laws)[:, :, None] * off
-    limited = np.flatnonzero(((graph.laws > 0)[:, :, None] & off).ravel())
+    cost = (weights[:, None] * graph.distributions)[:, :, None] * off
+    limited = np.flatnonzero(((graph.distributions > 0)[:, :, None] & off).ravel())
     limits = np.eye(size * width * width)[limited]
     below = np.vstack([edges, limits])
     ends = np.concatenate([np.zeros(len(edges)), np.full(len(limits), cap)])
@@ -80,7 +80,7 @@ def test_the_optimum_and_its_ties_are_those_of_the_published_programme(width: in
         assert cost == pytest.approx(other, abs=1.5e-9)
         assert other - 1e-7 <= bound <= other + 1e-9
         even = ProfileUtility.of(graph, "hamming")
-        wrong = even.value(graph.laws, blocks_of(graph, draft.matrix))
+        wrong = even.value(graph.distributions, blocks_of(graph, draft.matrix))
         assert wrong == pytest.approx(
             least_wrong(graph, problem.ratio, even.weights, cost + 1e-9), abs=3e-8
         )
@@ -103,11 +103,11 @@ def test_the_least_mean_is_that_of_the_whole_programme() -> None:
 
 
 def test_a_profile_that_does_not_count_is_not_moved_for_nothing() -> None:
-    laws = {"a": {0: 9, 1: 1}, "b": {0: 1, 1: 9}, "c": {0: 5, 1: 5}}
-    graph = ProfileGraph.of(laws, [("a", "b"), ("b", "c")])
+    distributions = {"a": {0: 9, 1: 1}, "b": {0: 1, 1: 9}, "c": {0: 5, 1: 5}}
+    graph = ProfileGraph.of(distributions, [("a", "b"), ("b", "c")])
     goal = ProfileUtility.of(graph, "hamming", weights={"a": 1, "b": 1, "c": 0})
     draft = smooth_categorical(graph, ProfilePrivacy("1"), utility=goal)
-    released = np.einsum("ix,ixy->iy", graph.laws, blocks_of(graph, draft.matrix))
+    released = np.einsum("ix,ixy->iy", graph.distributions, blocks_of(graph, draft.matrix))
     needed = released[1, 1] / math.e  # what the profile in the middle leaves for the last one
     assert released[2, 1] == pytest.approx(max(0.5, needed), abs=1e-6)
 
@@ -122,7 +122,7 @@ def test_bits_are_certified_and_no_worse_than_cluster(ones: list[int], budget: s
     notion = ProfilePrivacy(budget)
     draft = smooth_categorical(graph, notion)
     goal = ProfileUtility.of(graph)
-    noisy = goal.value(graph.laws, blocks_of(graph, cluster(graph, notion).matrix))
+    noisy = goal.value(graph.distributions, blocks_of(graph, cluster(graph, notion).matrix))
     assert draft.optimality is not None
     assert draft.optimality.cost <= noisy + 1e-9
     assert draft.optimality.cost <= 1 / (1 + math.exp(float(budget))) + 1e-9
@@ -153,7 +153,7 @@ def test_parts_are_solved_below_the_largest_entry_of_all() -> None:
     assert draft.optimality.cost == pytest.approx(alone.optimality.cost, abs=1e-9)
     assert (blocks[4][0] == [1, 0]).all()
     problem = ProfileProblem.of(graph, ProfilePrivacy("0.1"))
-    wrong = ProfileUtility.of(graph, "hamming").value(graph.laws, blocks)
+    wrong = ProfileUtility.of(graph, "hamming").value(graph.distributions, blocks)
     least = least_wrong(graph, problem.ratio, np.full(5, 0.2), draft.optimality.cost)
     assert wrong == pytest.approx(least, abs=1e-8)
 
@@ -202,7 +202,7 @@ def test_stopped_at_once_it_is_no_worse_than_cluster() -> None:
         assert draft.optimality is not None
         assert draft.optimality.stopped
         assert any("stopped early" in remark for remark in draft.remarks)
-        noisy = goal.value(graph.laws, blocks_of(graph, cluster(graph, notion).matrix))
+        noisy = goal.value(graph.distributions, blocks_of(graph, cluster(graph, notion).matrix))
         assert draft.optimality.bound <= draft.optimality.cost <= noisy + 1e-9
         assert lock(draft, notion, graph).certificate.holds
 

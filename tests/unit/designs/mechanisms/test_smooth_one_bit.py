@@ -21,7 +21,7 @@ def flips_of(graph: ProfileGraph, epsilon: str, goal: ProfileUtility | None = No
     """Return the flip of each profile, by a value that it has."""
     blocks = smooth_one_bit(graph, ProfilePrivacy(epsilon), utility=goal).matrix
     blocks = blocks.reshape(len(graph), 2, 2)
-    common = graph.laws.argmax(axis=1)
+    common = graph.distributions.argmax(axis=1)
     return np.array([blocks[i, x, 1 - x] for i, x in enumerate(common)])
 
 
@@ -128,8 +128,8 @@ def test_two_thousand_profiles_in_a_chain() -> None:
     blocks = draft.matrix.reshape(-1, 2, 2)
     ones = np.array([float(value) for value in parameters.values()])
     released = ones * blocks[:, 1, 1] + (1 - ones) * blocks[:, 0, 1]
-    for law in (released, 1 - released):
-        assert np.abs(np.diff(np.log(law))).max() <= 1 + 1e-9
+    for distribution in (released, 1 - released):
+        assert np.abs(np.diff(np.log(distribution))).max() <= 1 + 1e-9
 
 
 def test_a_budget_of_nothing_says_so() -> None:

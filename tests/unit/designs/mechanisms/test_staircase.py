@@ -9,11 +9,11 @@ from liftlock import Ball, Prior
 from liftlock.designs import k_rr, lock, optimal, staircase
 from liftlock.notions import LDP
 from liftlock.utility import (
+    CustomUtility,
     Distortion,
     Histogram,
     Mean,
     MutualInformation,
-    Own,
     Utility,
     mean_cost,
 )
@@ -56,11 +56,11 @@ def test_outputs_have_two_likelihoods() -> None:
 
 def test_an_input_of_probability_zero_is_protected_too() -> None:
     prior = Prior.from_counts({"a": 3, "b": 0, "c": 5})
-    gini = Own(lambda v: 1 - float((v**2).sum()), symbols=3)
+    gini = CustomUtility(lambda v: 1 - float((v**2).sum()), symbols=3)
     costs = []
     for utility in (
         MutualInformation(),
-        Distortion.named("hamming", prior.alphabet),
+        Distortion.from_name("hamming", prior.alphabet),
         Mean((1.0, 2.0, 5.0)),
         Histogram(),
         gini,

@@ -9,7 +9,7 @@ import pytest
 
 from liftlock import Joint, Prior
 from liftlock.designs import lock, subset_merging, watchdog
-from liftlock.designs.mechanisms.merging import Pool, equivocation, printed_risk, safe_subsets
+from liftlock.designs.mechanisms.watchdog import Pool, equivocation, printed_risk, safe_subsets
 from liftlock.errors import NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, Notion

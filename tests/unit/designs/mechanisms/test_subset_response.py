@@ -14,7 +14,7 @@ from liftlock import Alphabet, Joint, Prior
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.enumeration import enumerate_vertices
 from liftlock.designs import lock, optimal, subset_merging, subset_response
-from liftlock.designs.mechanisms.merging import Pool, safe_subsets
+from liftlock.designs.mechanisms.watchdog import Pool, safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, Notion
 from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Utility, mean_cost

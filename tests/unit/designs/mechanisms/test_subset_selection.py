@@ -1,4 +1,4 @@
-"""Subset selection: its law counted subset by subset, the size, and what is refused."""
+"""Subset selection: its distribution counted subset by subset, the size, and what is refused."""
 
 from __future__ import annotations
 

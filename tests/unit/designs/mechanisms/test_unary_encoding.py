@@ -13,10 +13,10 @@ import pytest
 from liftlock import Mechanism, Prior, design, lock
 from liftlock.designs import lock as lock_channel
 from liftlock.designs import oue, sue
-from liftlock.designs.encoded_cost import encoded_cost
+from liftlock.designs.goal import encoded_cost
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
-from liftlock.forms import UnaryChannel
+from liftlock.model.structured import UnaryChannel
 from liftlock.notions import LDP, LIP
 from liftlock.utility import make_utility, mean_cost
 
@@ -58,7 +58,7 @@ def test_a_channel_over_the_budget_is_moved_by_a_hair_or_refused() -> None:
     assert locked.certificate.holds
     assert locked.blend > 0
     assert "nearer" in locked.changes()
-    assert locked.channel.law()["other"] >= exact.other
+    assert locked.channel.parameters()["other"] >= exact.other
     assert lock(near, LDP("1"), PRIOR).certificate.holds
     with pytest.raises(NotCertified, match=r"ldp=1\.0986"):
         lock(UnaryChannel.of("abc", own=2, other=1, bits=2).with_bits(20), LDP("0.1"), PRIOR)
@@ -80,7 +80,7 @@ def test_worth_is_that_of_the_table() -> None:
     channel = UnaryChannel.optimal("abc", Budget.of("1"))
     cost, remark = encoded_cost(goal, channel, PRIOR.floats())
     assert remark == ""
-    assert cost == pytest.approx(mean_cost(goal, channel.expanded().floats(), PRIOR.floats()))
+    assert cost == pytest.approx(mean_cost(goal, channel.to_dense().floats(), PRIOR.floats()))
 
     size = 30
     many = UnaryChannel.optimal(range(size), Budget.of("2"))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.noise.axis import RARE, Axis, join_rare
+from liftlock.designs.noise.axis import RARE, Axis, merge_rare_cells
 from liftlock.designs.noise.calibration import lift_range
 from liftlock.errors import InputError, NotDefined
-from liftlock.line import DEFAULT_CELLS, normal
+from liftlock.model.continuous import DEFAULT_BINS, normal
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
@@ -21,21 +21,21 @@ def test_numbers_from_labels_and_from_a_grid() -> None:
     axis = Axis.of(AGES, outputs=8)
     assert axis.points.tolist() == [20.0, 40.0, 60.0]
     assert axis.masses == pytest.approx([0.3, 0.5, 0.2])
-    assert (axis.lower, axis.upper, axis.width, axis.spread) == (20.0, 60.0, 40.0, 40.0)
+    assert (axis.lower, axis.upper, axis.width, axis.input_range) == (20.0, 60.0, 40.0, 40.0)
     assert axis.values.tolist() == [22.5, 27.5, 32.5, 37.5, 42.5, 47.5, 52.5, 57.5]
     wider = Axis.of(AGES, domain="0:100", outputs=4)
-    assert (wider.width, wider.spread) == (100.0, 40.0)
-    grid = normal(0, 1, domain=(-3, 3)).grid(16)
+    assert (wider.width, wider.input_range) == (100.0, 40.0)
+    grid = normal(0, 1, domain=(-3, 3)).discretise(16)
     found = Axis.of(grid)
     assert (found.lower, found.upper, len(found.values)) == (-3.0, 3.0, 64)
     assert (found.points == grid.points).all()
 
 
 def test_no_more_outputs_than_noise_leaves_to_be_seen() -> None:
-    fine = normal(0, 1, domain=(-3, 3)).grid(1024)
-    assert len(Axis.of(fine).values) == DEFAULT_CELLS
+    fine = normal(0, 1, domain=(-3, 3)).discretise(1024)
+    assert len(Axis.of(fine).values) == DEFAULT_BINS
     assert len(Axis.of(fine, outputs=1024).values) == 1024
-    assert len(Axis.of(AGES).values) == DEFAULT_CELLS
+    assert len(Axis.of(AGES).values) == DEFAULT_BINS
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
@@ -66,7 +66,7 @@ def test_clamped_cells_keep_their_digits_on_both_sides() -> None:
     from scipy.special import ndtr
 
     axis = Axis.of(ll.Prior.from_counts({0: 1, 10: 1}), outputs=10)
-    cells = axis.clamped(ndtr)
+    cells = axis.clamp(ndtr)
     assert cells.sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-15)
     assert cells[0] == pytest.approx(cells[1][::-1], rel=1e-12)
     with mp.workdps(50):
@@ -82,7 +82,7 @@ def test_rare_outputs_are_joined_and_nothing_is_lost() -> None:
         [[0.3, 1e-9, 2e-9, 3e-9, 0.3, 0.4, 4e-9], [0.1, 2e-9, 2e-9, 2e-9, 0.4, 0.5, 9e-9]]
     )
     matrix[:, 5] += 1 - matrix.sum(axis=1)
-    joined, kept = join_rare(matrix)
+    joined, kept = merge_rare_cells(matrix)
     assert kept == [0, 4, 5]
     assert joined.sum(axis=1) == pytest.approx([1, 1], abs=1e-15)
     assert joined[:, 0] == pytest.approx(matrix[:, :3].sum(axis=1), abs=1e-16)
@@ -90,15 +90,15 @@ def test_rare_outputs_are_joined_and_nothing_is_lost() -> None:
     fair = np.array([0.5, 0.5])
     before, after = lift_range(matrix, fair), lift_range(joined, fair)
     assert before[0] <= after[0] <= after[1] <= before[1]
-    same, all_of_them = join_rare(joined)
+    same, all_of_them = merge_rare_cells(joined)
     assert same is joined
     assert all_of_them == [0, 1, 2]
 
 
 def test_joining_at_the_threshold() -> None:
     matrix = np.array([[1 - 2 * RARE, RARE, RARE], [1 - 1.5 * RARE, RARE, RARE / 2]])
-    assert join_rare(matrix)[1] == [0, 1, 2]
-    assert join_rare(np.array([[1 - RARE * 0.99, RARE * 0.99], [1.0, 0.0]]))[1] == [0]
+    assert merge_rare_cells(matrix)[1] == [0, 1, 2]
+    assert merge_rare_cells(np.array([[1 - RARE * 0.99, RARE * 0.99], [1.0, 0.0]]))[1] == [0]
 
 
 def test_a_draft_names_the_cells_that_are_left() -> None:
@@ -127,7 +127,7 @@ def test_errors_at_face_value() -> None:
 
 def test_a_coarser_axis_has_the_same_ends() -> None:
     axis = Axis.of(AGES, domain=(0, 99), outputs=512)
-    few = axis.coarse(16)
+    few = axis.coarsen(16)
     assert (few.lower, few.upper, len(few.values)) == (0.0, 99.0, 16)
     assert few.points is axis.points
     assert math.isclose(few.width, axis.width)

@@ -12,7 +12,7 @@ import liftlock as ll
 from liftlock.designs import Draft, bounded_laplace, design, design_as_published, lock
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import normal
+from liftlock.model.continuous import normal
 from liftlock.notions import LDP, ApproximateLDP, ApproximateLIP, MaxLift, Notion
 from liftlock_papers.formulas.laplace import smallest_scale
 
@@ -34,13 +34,13 @@ def test_the_least_scale_comes_near_that_of_the_uncut_noise() -> None:
     """Cutting hides a little, so a little less noise is enough."""
     points, masses = np.array([0.0, 1.0, 2.0]), GRADES.floats()
     for budget in ("0.3", "1", "2"):
-        uncut = smallest_scale(points, masses, float(budget), 0.0, 2.0)
+        unclamped_remarks = smallest_scale(points, masses, float(budget), 0.0, 2.0)
         before = 0.0
         for outputs in (16, 64, 512):
             found = scale_of(bounded_laplace(GRADES, ll.LIP(budget), outputs=outputs))
-            assert before < found < uncut
+            assert before < found < unclamped_remarks
             before = found
-        assert before == pytest.approx(uncut, rel=5e-3)
+        assert before == pytest.approx(unclamped_remarks, rel=5e-3)
 
 
 def test_a_draft_is_at_the_edge_of_its_budget() -> None:
@@ -56,17 +56,17 @@ def test_a_draft_is_at_the_edge_of_its_budget() -> None:
 def test_the_matrix_is_that_of_the_formula() -> None:
     draft = bounded_laplace(GRADES, ll.LIP("1"), scale=1.5, domain=(-1, 4), outputs=10)
     edges = np.linspace(-1, 4, 11)
-    expected = formulas.bounded_cells(np.array([0.0, 1.0, 2.0]), edges, 1.5)
+    expected = formulas.bounded_bin_masses(np.array([0.0, 1.0, 2.0]), edges, 1.5)
     assert (draft.matrix == expected).all()
     assert draft.outputs.labels == (-0.75, -0.25, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75)
 
 
 @pytest.mark.parametrize(
-    ("budget", "domain", "cells"),
+    ("budget", "domain", "bins"),
     [("0.01", (-4, 4), 256), ("1", (-4, 9), 512), ("8", (-12, 30), 512)],
 )
-def test_grids_lock_as_they_are(budget: str, domain: tuple[int, int], cells: int) -> None:
-    prior = normal(0, 1, domain=domain).grid(cells)
+def test_grids_lock_as_they_are(budget: str, domain: tuple[int, int], bins: int) -> None:
+    prior = normal(0, 1, domain=domain).discretise(bins)
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001")):
         draft = bounded_laplace(prior, notion)
         locked = lock(draft, notion, prior)
@@ -77,7 +77,7 @@ def test_grids_lock_as_they_are(budget: str, domain: tuple[int, int], cells: int
 @pytest.mark.parametrize("scale", [1e-9, 1e12])
 def test_tiny_and_huge_domains_are_the_same_problem(scale: float) -> None:
     def prior(unit: float) -> ll.Prior:
-        return normal(5 * unit, unit, domain=(0, 10 * unit)).grid(64)
+        return normal(5 * unit, unit, domain=(0, 10 * unit)).discretise(64)
 
     one = scale_of(bounded_laplace(prior(1.0), ll.LIP("1")))
     other = scale_of(bounded_laplace(prior(scale), ll.LIP("1")))
@@ -94,14 +94,14 @@ def test_skewed_priors_lock_as_they_are() -> None:
 
 def test_more_budget_never_asks_for_more_noise() -> None:
     budgets = ("0.05", "0.69", "0.7", "0.9", "1.5", "4")
-    for prior in (FAIR, GRADES, normal(0, 1, domain=(-3, 3)).grid(32)):
+    for prior in (FAIR, GRADES, normal(0, 1, domain=(-3, 3)).discretise(32)):
         scales = [scale_of(bounded_laplace(prior, ll.LIP(b), outputs=32)) for b in budgets]
         assert scales == sorted(scales, reverse=True)
         assert len(set(scales)) == len(scales)
 
 
 def test_no_noise_is_said_to_be_none() -> None:
-    fine = normal(0, 1, domain=(-4, 4)).grid(512)
+    fine = normal(0, 1, domain=(-4, 4)).discretise(512)
     draft = bounded_laplace(fine, ApproximateLIP("1", "0.01", "joint"))
     assert "asks for no noise here" in draft.remarks[1]
 

@@ -13,7 +13,7 @@ import pytest
 import liftlock as ll
 from liftlock.designs import DESIGNS, Draft, lock
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.lock import rounded
+from liftlock.designs.lock import round_draft
 from liftlock.designs.noise.calibration import (
     ldp_delta,
     lift_range,
@@ -75,7 +75,7 @@ def test_the_notions_are_those_that_are_listed() -> None:
 def test_deltas_against_the_exact_audit(form: str) -> None:
     for seed in range(4):
         prior, rows = random_prior(5, seed), random_rows(5, 7, seed)
-        table = rounded(Draft.of(range(5), range(7), rows))
+        table = round_draft(Draft.of(range(5), range(7), rows))
         assert isinstance(table, ll.Table)
         exact = ApproximateLIP.measure(table, prior, "0.4", form)
         found = float(lip_deltas(table.floats(), prior.floats(), math.exp(0.4), form).max())
@@ -118,7 +118,7 @@ def test_the_slack_has_the_sign_of_the_verdict(notion: Notion) -> None:
         prior, rows = random_prior(4, seed), random_rows(4, 5, seed)
         share = [0.1, 0.3, 0.6, 0.9][seed % 4]
         mixed = share * rows + (1 - share) * (prior.floats() @ rows)
-        table = rounded(Draft.of(range(4), range(5), mixed))
+        table = round_draft(Draft.of(range(4), range(5), mixed))
         holds = notion.certify(table, prior).holds
         slack = slack_of(notion)(mixed, prior.floats())
         assert holds == (slack <= 0)
@@ -146,7 +146,7 @@ def test_a_zero_where_none_may_be_is_far_beyond() -> None:
 def test_the_largest_pair_of_many_rows_is_found() -> None:
     """With rows in order a few of them are enough to find it."""
     points = np.sort(np.random.default_rng(3).normal(0, 1, 300))
-    for cells in (formulas.bounded_cells, formulas.clamped_cells):
+    for cells in (formulas.bounded_bin_masses, formulas.clamped_bin_masses):
         matrix = cells(points, np.linspace(-4, 4, 101), 1.1)
         slack = slack_of(ApproximateLDP("0.5", "0.1"))(matrix, np.full(300, 1 / 300))
         assert slack == pytest.approx(ldp_delta(matrix, math.exp(0.5)) - 0.1, abs=1e-12)
@@ -163,7 +163,7 @@ def test_other_notions_are_refused() -> None:
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
-@pytest.mark.parametrize("cells", [formulas.bounded_cells, formulas.clamped_cells])
+@pytest.mark.parametrize("cells", [formulas.bounded_bin_masses, formulas.clamped_bin_masses])
 def test_the_scale_is_kept_and_no_smaller_one_is(cells: Cells, notion: Notion) -> None:
     for seed in range(3):
         prior = random_prior(6, seed)
@@ -174,7 +174,7 @@ def test_the_scale_is_kept_and_no_smaller_one_is(cells: Cells, notion: Notion) -
         kept = lock(Draft.of(inputs, outputs, make(b)), notion, prior)
         assert kept.certificate.holds
         assert kept.blend == 0
-        less = rounded(Draft.of(inputs, outputs, make(b * (1 - 1e-5))))
+        less = round_draft(Draft.of(inputs, outputs, make(b * (1 - 1e-5))))
         assert not notion.certify(less, prior).holds
 
 
@@ -182,10 +182,10 @@ def test_the_scale_is_kept_and_no_smaller_one_is(cells: Cells, notion: Notion) -
 def test_the_start_does_not_matter(start: float) -> None:
     place, masses = family(np.array([0.0, 2.0, 5.0])), np.array([0.2, 0.5, 0.3])
     found = smallest_scale(
-        lambda b: formulas.bounded_cells(*place, b), masses, LIP("1"), start=start, least=1e-9
+        lambda b: formulas.bounded_bin_masses(*place, b), masses, LIP("1"), start=start, least=1e-9
     )
     other = smallest_scale(
-        lambda b: formulas.bounded_cells(*place, b), masses, LIP("1"), start=7.0, least=1e-9
+        lambda b: formulas.bounded_bin_masses(*place, b), masses, LIP("1"), start=7.0, least=1e-9
     )
     assert found == pytest.approx(other, rel=3e-9)
 
@@ -198,11 +198,11 @@ def test_fewer_outputs_only_save_time() -> None:
 
     def fine(b: float) -> Floats:
         calls["full"] += 1
-        return formulas.bounded_cells(points, full, b)
+        return formulas.bounded_bin_masses(points, full, b)
 
     def coarse(b: float) -> Floats:
         calls["few"] += 1
-        return formulas.bounded_cells(points, few, b)
+        return formulas.bounded_bin_masses(points, few, b)
 
     for notion in (LIP("1"), LIP("0.05"), ApproximateLIP("1", "0.02")):
         alone = smallest_scale(fine, masses, notion, start=5.0, least=1e-6)
@@ -229,7 +229,7 @@ def test_more_budget_never_asks_for_more_noise() -> None:
                 notion = LIP(budget) if delta is None else ApproximateLIP(budget, delta)
                 scales.append(
                     smallest_scale(
-                        partial(formulas.clamped_cells, *place),
+                        partial(formulas.clamped_bin_masses, *place),
                         masses,
                         notion,
                         start=float(np.ptp(points)),
@@ -244,7 +244,7 @@ def test_no_noise_where_none_is_needed() -> None:
     place, fair = family(np.array([0.0, 1.0])), np.array([0.5, 0.5])
 
     def make(b: float) -> Floats:
-        return formulas.bounded_cells(*place, b)
+        return formulas.bounded_bin_masses(*place, b)
 
     for notion in (MaxLift("0.7"), ApproximateLIP("1", "0.6")):
         assert smallest_scale(make, fair, notion, start=1.0, least=1e-5) <= 1e-5 * (1 + 1e-8)

@@ -15,19 +15,19 @@ from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.gaussian import Gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import GridPrior, LinePrior, Mixture, normal
+from liftlock.model.continuous import ContinuousPrior, GridPrior, Mixture, normal
 from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
 
-def wages(cells: int = 48) -> GridPrior:
-    return normal(50, 10, domain=(20, 80)).grid(cells)
+def wages(bins: int = 48) -> GridPrior:
+    return normal(50, 10, domain=(20, 80)).discretise(bins)
 
 
-def peaks(cells: int = 48) -> GridPrior:
-    law = Mixture.of([(0.7, 30, 5), (0.3, 70, 8)])
-    return LinePrior.of(law, domain=(0, 100)).grid(cells, "width")
+def peaks(bins: int = 48) -> GridPrior:
+    distribution = Mixture.of([(0.7, 30, 5), (0.3, 70, 8)])
+    return ContinuousPrior.of(distribution, domain=(0, 100)).discretise(bins, "width")
 
 
 def notion_of(name: str, epsilon: str = "1", delta: str = "0.001") -> Notion:
@@ -44,7 +44,7 @@ def sigma_of(draft: Draft) -> float:
 
 def test_cells_keep_their_digits_in_both_tails() -> None:
     axis = Axis.of(ll.Prior.from_counts({-4: 1, 0: 1, 4: 1}), domain=(-5, 5), outputs=40)
-    matrix = Gaussian(axis).cells(0.3)
+    matrix = Gaussian(axis).bin_masses(0.3)
     assert matrix.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-15)
     smallest = 1.0
     with mp.workdps(400):
@@ -63,9 +63,9 @@ def test_cells_keep_their_digits_in_both_tails() -> None:
 def test_one_deviation_for_each_input() -> None:
     axis = Axis.of(AGES, outputs=16)
     sds = np.array([3.0, 10.0, 40.0])
-    together = Gaussian(axis).cells(sds)
+    together = Gaussian(axis).bin_masses(sds)
     for row, sd in enumerate(sds):
-        assert together[row].tolist() == Gaussian(axis).cells(float(sd))[row].tolist()
+        assert together[row].tolist() == Gaussian(axis).bin_masses(float(sd))[row].tolist()
 
 
 # --- calibration ----------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_numbers_in_and_numbers_out() -> None:
         normal(50, 10, domain=(20, 80)),
         LIP("2"),
         method="gaussian",
-        cells=64,
+        bins=64,
     )
     released = made.release([12.0, 50.0, 99.0])
     assert all(20 < float(number) < 80 for number in released)
@@ -308,7 +308,7 @@ def test_priors_without_numbers_or_spread() -> None:
 
 
 def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
-    wages = normal(0, 5, domain=(-60, 60)).grid(16)
+    wages = normal(0, 5, domain=(-60, 60)).discretise(16)
     said = {
         radius: design(wages, ApproximateLIP("1", "0.1"), method="gaussian", radius=radius)
         for radius in (5, 50)

@@ -14,19 +14,19 @@ from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.calibration import row_needs
 from liftlock.designs.noise.gaussian import Gaussian, needed_shares
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import GridPrior, LinePrior, Mixture, normal
+from liftlock.model.continuous import ContinuousPrior, GridPrior, Mixture, normal
 from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 SKEWED = ll.Prior.from_counts({0: 900, 1: 60, 5: 30, 20: 10})
 
 
-def wages(cells: int = 32) -> GridPrior:
-    return normal(50, 10, domain=(20, 80)).grid(cells)
+def wages(bins: int = 32) -> GridPrior:
+    return normal(50, 10, domain=(20, 80)).discretise(bins)
 
 
-def peaks(cells: int = 32) -> GridPrior:
-    law = Mixture.of([(0.7, 30, 5), (0.3, 70, 8)])
-    return LinePrior.of(law, domain=(0, 100)).grid(cells, "width")
+def peaks(bins: int = 32) -> GridPrior:
+    distribution = Mixture.of([(0.7, 30, 5), (0.3, 70, 8)])
+    return ContinuousPrior.of(distribution, domain=(0, 100)).discretise(bins, "width")
 
 
 def notion_of(name: str, epsilon: str = "1", delta: str = "0.001") -> Notion:
@@ -87,10 +87,12 @@ def test_the_profile_is_what_each_value_needs_alone() -> None:
         needs = row_needs(notion)
         for x in range(0, len(axis.points), 7):
             if shares[x] > 0.06:
-                kept = needs(Gaussian(axis).cells(common * float(shares[x]) * 1.05), axis.masses)[x]
-                broken = needs(Gaussian(axis).cells(common * float(shares[x]) * 0.95), axis.masses)[
-                    x
-                ]
+                kept = needs(
+                    Gaussian(axis).bin_masses(common * float(shares[x]) * 1.05), axis.masses
+                )[x]
+                broken = needs(
+                    Gaussian(axis).bin_masses(common * float(shares[x]) * 0.95), axis.masses
+                )[x]
                 assert kept <= 0 < broken
 
 
@@ -106,7 +108,7 @@ def test_less_noise_where_the_prior_is_dense() -> None:
 
 
 def test_the_published_rule_is_refused_and_its_true_delta_shown() -> None:
-    prior = normal(0, 5, domain=(-60, 60)).grid(64)
+    prior = normal(0, 5, domain=(-60, 60)).discretise(64)
     notion = ApproximateLIP("1", "0.0001")
     options: dict[str, Any] = {"method": "gaussian-by-instance", "as_published": True}
     with pytest.raises(NotCertified, match="design_as_published"):
@@ -129,7 +131,7 @@ def test_the_published_deviations_are_those_of_the_formula() -> None:
     draft = instance_gaussian(prior, notion, as_published=True, outputs=32)
     assert draft.faithful
     assert draft.matrix == pytest.approx(
-        Gaussian(Axis.of(prior, outputs=32)).cells(sigmas), abs=1e-9
+        Gaussian(Axis.of(prior, outputs=32)).bin_masses(sigmas), abs=1e-9
     )
 
 

@@ -19,7 +19,7 @@ from liftlock.designs import (
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.errors import InputError, NotCertified
-from liftlock.line import normal
+from liftlock.model.continuous import normal
 from liftlock.notions import LDP, ApproximateLIP
 from tests.unit.designs.noise.test_bounded_laplace import GRADES
 
@@ -42,7 +42,7 @@ def error_of(draft: Draft, prior: ll.Prior) -> float:
 
 @pytest.mark.parametrize("budget", ["0.5", "1", "3"])
 def test_no_worse_than_one_scale_for_all(budget: str) -> None:
-    grid = normal(0, 1, domain=(-4, 4)).grid(64)
+    grid = normal(0, 1, domain=(-4, 4)).discretise(64)
     for prior in (SKEWED, GRADES, grid):
         for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.01"), LDP(budget)):
             draft = instance_laplace(prior, notion, outputs=32)
@@ -76,13 +76,13 @@ def test_the_scales_follow_the_prior() -> None:
     scales = np.array([least, most, most])
     edges = np.linspace(0, 3, 33)
     assert draft.matrix == pytest.approx(
-        formulas.bounded_cells(np.array([0.0, 1.5, 3.0]), edges, scales), rel=1e-4
+        formulas.bounded_bin_masses(np.array([0.0, 1.5, 3.0]), edges, scales), rel=1e-4
     )
 
 
 def test_equal_masses_follow_the_density() -> None:
     """Cells of equal mass differ in width, and it is the density that counts."""
-    grid = normal(0, 1, domain=(-4, 4)).grid(64)
+    grid = normal(0, 1, domain=(-4, 4)).discretise(64)
     least, most = scales_of(instance_laplace(grid, ll.LIP("3"), weight=0.5, outputs=64))
     assert most > 1.5 * least
     uniform = ll.Prior.uniform(range(5))
@@ -97,8 +97,8 @@ def test_a_draft_is_at_the_edge_of_its_budget() -> None:
     profile = np.array([most, least, most]) / least
     edges = np.linspace(0, 2, 65)
     points = np.array([0.0, 1.0, 2.0])
-    kept = formulas.bounded_cells(points, edges, least * profile * (1 + 1e-5))
-    broken = formulas.bounded_cells(points, edges, least * profile * (1 - 1e-4))
+    kept = formulas.bounded_bin_masses(points, edges, least * profile * (1 + 1e-5))
+    broken = formulas.bounded_bin_masses(points, edges, least * profile * (1 - 1e-4))
     labels = draft.outputs
     lock(Draft.of(GRADES.inputs, labels, kept), ll.LIP("2"), GRADES)
     with pytest.raises(NotCertified):
@@ -128,7 +128,7 @@ def test_large_budgets_of_the_published_rule_have_one_scale() -> None:
 
 @pytest.mark.parametrize("budget", ["0.01", "1", "8"])
 def test_grids_lock_as_they_are(budget: str) -> None:
-    prior = normal(0, 1, domain=(-5, 9)).grid(256)
+    prior = normal(0, 1, domain=(-5, 9)).discretise(256)
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001")):
         locked = lock(instance_laplace(prior, notion, outputs=128), notion, prior)
         assert locked.blend == 0

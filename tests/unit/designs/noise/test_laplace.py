@@ -9,7 +9,7 @@ import liftlock as ll
 from liftlock.designs import design, design_as_published, laplace, lock
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import NotCertified
-from liftlock.line import normal
+from liftlock.model.continuous import normal
 from liftlock.notions import LDP, ApproximateLIP
 from liftlock_papers.formulas.laplace import smallest_scale
 from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
@@ -17,7 +17,7 @@ from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
 
 def test_the_matrix_is_that_of_the_formula() -> None:
     draft = laplace(GRADES, ll.LIP("1"), scale=0.7, domain=(-1, 4), outputs=10)
-    expected = formulas.clamped_cells(np.array([0.0, 1.0, 2.0]), np.linspace(-1, 4, 11), 0.7)
+    expected = formulas.clamped_bin_masses(np.array([0.0, 1.0, 2.0]), np.linspace(-1, 4, 11), 0.7)
     assert (draft.matrix == expected).all()
     assert draft.matrix.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-15)
 
@@ -38,10 +38,10 @@ def test_the_least_scale_comes_near_that_of_the_uncut_noise() -> None:
     for budget in ("0.3", "1", "2"):
         for domain in ((0, 2), (-3, 8)):
             ends = float(domain[0]), float(domain[1])
-            uncut = smallest_scale(points, masses, float(budget), *ends, bounded=False)
+            unclamped_remarks = smallest_scale(points, masses, float(budget), *ends, bounded=False)
             draft = laplace(GRADES, ll.LIP(budget), domain=domain, outputs=1000)
-            assert scale_of(draft) == pytest.approx(uncut, rel=1.5e-2)
-            assert scale_of(draft) <= uncut * (1 + 1e-5)
+            assert scale_of(draft) == pytest.approx(unclamped_remarks, rel=1.5e-2)
+            assert scale_of(draft) <= unclamped_remarks * (1 + 1e-5)
 
 
 def test_the_domain_does_not_enter_the_published_scale() -> None:
@@ -77,7 +77,7 @@ def test_too_little_noise_is_refused_or_named() -> None:
 
 @pytest.mark.parametrize("budget", ["0.01", "1", "8"])
 def test_grids_lock_as_they_are(budget: str) -> None:
-    prior = normal(0, 1, domain=(-4, 12)).grid(256, "width")
+    prior = normal(0, 1, domain=(-4, 12)).discretise(256, "width")
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001"), LDP(budget)):
         locked = lock(laplace(prior, notion), notion, prior)
         assert locked.blend == 0
@@ -85,7 +85,7 @@ def test_grids_lock_as_they_are(budget: str) -> None:
 
 
 def test_more_budget_never_asks_for_more_noise() -> None:
-    prior = normal(0, 1, domain=(-3, 3)).grid(64)
+    prior = normal(0, 1, domain=(-3, 3)).discretise(64)
     for delta in ("0", "0.01"):
         scales = [
             scale_of(laplace(prior, ApproximateLIP(budget, delta), outputs=64))

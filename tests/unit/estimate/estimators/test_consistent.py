@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock.errors import NotDefined
 from liftlock.estimate.estimators import Consistent
 from liftlock.estimate.models import Dense
-from liftlock.estimate.models.base import projected
+from liftlock.estimate.models.base import project_counts
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS
 
@@ -31,7 +31,7 @@ def test_nearest_of_all_possible_counts(given_counts: list[float], total: float)
         point[some] = counts[some] - (counts[some].sum() - total) / len(some)
         if point.min() >= 0:
             best = min(best, float(((point - counts) ** 2).sum()))
-    found = projected(counts, np.array([total]))
+    found = project_counts(counts, np.array([total]))
     assert found.min() >= 0
     assert found.sum() == pytest.approx(total, abs=1e-9)
     assert float(((found - counts) ** 2).sum()) == pytest.approx(best, rel=1e-9, abs=1e-9)
@@ -42,7 +42,7 @@ def test_many_at_once_and_sums_of_the_projected_histogram() -> None:
     many = np.array([[9.0, 1.0, 0.0], [5.0, 3.0, 2.0], [0.0, 0.0, 0.0]])
     found = estimator.values(many)
     inverse = many @ np.linalg.inv(ILL.floats())
-    by_hand = [projected(row, np.array([row.sum()]))[1:].sum() for row in inverse]
+    by_hand = [project_counts(row, np.array([row.sum()]))[1:].sum() for row in inverse]
     assert found[:, 0] == pytest.approx(by_hand, abs=1e-9)
     assert found[0, 0] == pytest.approx(0.0, abs=1e-9)
 

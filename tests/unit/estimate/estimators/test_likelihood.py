@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from liftlock.errors import NotDefined
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Likelihood
-from liftlock.estimate.maximum_likelihood import GAP, minimum, most_likely
+from liftlock.estimate.maximum_likelihood import GAP, maximise_likelihood, minimise_quadratic
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS, WIDE, model_of, response
@@ -48,7 +48,7 @@ def test_as_likely_as_a_general_optimiser_finds(seed: int) -> None:
     shares = generator.dirichlet(np.full(size, 0.3))
     counts = generator.multinomial([20, 300, 4000][seed % 3], shares @ rows).astype(float)
     start = np.full(size, 1 / size)
-    found = most_likely(rows, counts, start)
+    found = maximise_likelihood(rows, counts, start)
     best = searched(rows, counts)
     assert found.gaps <= GAP
     assert best - level(rows, counts, found.shares) <= found.gaps + 1e-9
@@ -64,7 +64,7 @@ def test_the_proof_holds_wherever_it_stops(cycles: int, monkeypatch: pytest.Monk
     monkeypatch.setattr("liftlock.estimate.maximum_likelihood._ROUNDS", 0)
     rows = response(6, 0.5)
     counts = np.array([40.0, 3.0, 10.0, 9.0, 0.0, 20.0])
-    found = most_likely(rows, counts, np.full(6, 1 / 6))
+    found = maximise_likelihood(rows, counts, np.full(6, 1 / 6))
     missing = searched(rows, counts) - level(rows, counts, found.shares)
     assert 0 <= missing <= found.gaps
 
@@ -77,7 +77,9 @@ def test_the_likelihood_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     for cycles, newton in [(c, 0) for c in range(1, 12)] + [(11, n) for n in range(1, 8)]:
         monkeypatch.setattr("liftlock.estimate.maximum_likelihood._CYCLES", cycles)
         monkeypatch.setattr("liftlock.estimate.maximum_likelihood._NEWTON", newton)
-        levels.append(level(rows, counts, most_likely(rows, counts, np.full(8, 1 / 8)).shares))
+        levels.append(
+            level(rows, counts, maximise_likelihood(rows, counts, np.full(8, 1 / 8)).shares)
+        )
     assert (np.diff(levels) >= -1e-12).all()
 
 
@@ -122,14 +124,14 @@ def test_symbols_that_look_alike_and_reports_that_are_very_rare() -> None:
     for size, outputs, spread in [(37, 12, 13.0), (20, 6, 0.05), (30, 30, 0.05), (12, 4, 1.0)] * 3:
         rows = generator.dirichlet(np.full(outputs, spread), size=size)
         shares = generator.dirichlet(np.full(size, 0.2))
-        law = shares @ rows
-        counts = generator.multinomial(2000, law / law.sum()).astype(float)
-        assert most_likely(rows, counts, np.full(size, 1 / size)).gaps <= GAP
+        distribution = shares @ rows
+        counts = generator.multinomial(2000, distribution / distribution.sum()).astype(float)
+        assert maximise_likelihood(rows, counts, np.full(size, 1 / size)).gaps <= GAP
 
 
 def test_negative_sums_of_weights_are_refused() -> None:
     with pytest.raises(NotDefined, match="negative or all 0; ask for unbiased or bayes"):
-        most_likely(ILL.floats(), np.array([3.0, -1.0, 2.0]), np.full(3, 1 / 3))
+        maximise_likelihood(ILL.floats(), np.array([3.0, -1.0, 2.0]), np.full(3, 1 / 3))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,7 +147,7 @@ def test_the_quadratic_model_is_minimised_exactly(seed: int) -> None:
         point[some] = np.linalg.solve(curvature[np.ix_(some, some)], pull[some])
         if point.min() >= 0:
             best = min(best, float(point @ curvature @ point / 2 - pull @ point))
-    found = minimum(curvature, pull, np.ones(6, dtype=np.bool_))
+    found = minimise_quadratic(curvature, pull, np.ones(6, dtype=np.bool_))
     assert found is not None
     assert found.min() >= 0
     assert float(found @ curvature @ found / 2 - pull @ found) == pytest.approx(best, abs=1e-9)

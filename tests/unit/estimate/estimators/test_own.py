@@ -47,7 +47,7 @@ class NaiveScores(Linear[Any]):
         raise AssertionError("nobody should believe it")
 
     @property
-    def moves(self) -> Floats:
+    def influences(self) -> Floats:
         """The scores."""
         return self.scores
 

@@ -48,10 +48,10 @@ def test_least_variance_under_the_prior_and_still_unbiased_under_any() -> None:
     question = ask(WIDE.inputs, "sum")
     model = Dense.of(WIDE, WIDE_PRIOR)
     scores = Unbiased(model, question).scores[:, 0]
-    law = np.array([float(value) for value in WIDE.output(WIDE_PRIOR).fractions])
+    distribution = np.array([float(value) for value in WIDE.output(WIDE_PRIOR).fractions])
     rows, target = WIDE.floats(), question.values[:, 0]
     found = minimize(  # type: ignore[call-overload]
-        lambda g: float(law @ g**2),
+        lambda g: float(distribution @ g**2),
         np.zeros(4),
         constraints={"type": "eq", "fun": lambda g: rows @ g - target},
         tol=1e-14,
@@ -60,7 +60,7 @@ def test_least_variance_under_the_prior_and_still_unbiased_under_any() -> None:
     assert rows @ scores == pytest.approx(target, abs=1e-12)
     skewed = Unbiased(Dense.of(WIDE, Prior.from_counts({1: 1, 2: 0, 4: 99})), question).scores
     assert rows @ skewed[:, 0] == pytest.approx(target, abs=1e-12)
-    assert law @ scores**2 < law @ skewed[:, 0] ** 2
+    assert distribution @ scores**2 < distribution @ skewed[:, 0] ** 2
 
 
 def test_randomised_response_with_the_flip_probability() -> None:

@@ -12,8 +12,8 @@ from scipy import integrate, special, stats
 from liftlock import Alphabet
 from liftlock.errors import InputError
 from liftlock.estimate import Question
-from liftlock.estimate.intervals.credible import credible, simulated
-from liftlock.estimate.intervals.exact import equal_tails, sum_law
+from liftlock.estimate.intervals.credible import credible, simulate_posterior
+from liftlock.estimate.intervals.exact import equal_tails, sum_distribution
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ABOUT, About
 
@@ -45,25 +45,27 @@ def test_two_symbols_about_the_population() -> None:
 
 
 def test_two_symbols_about_the_people() -> None:
-    """P(s | counts) is proportional to the beta-binomial law of s times P(counts | s)."""
+    """P(s | counts) is proportional to the beta-binomial distribution of s times P(counts | s)."""
     counts = np.array([30, 11])
-    law = np.zeros(42)
+    distribution = np.zeros(42)
     for s in range(42):
-        begin, terms = sum_law(np.array([s, 41 - s]), FLIP[::-1, 1])
+        begin, terms = sum_distribution(np.array([s, 41 - s]), FLIP[::-1, 1])
         chance = terms[11 - begin] if 0 <= 11 - begin < len(terms) else 0.0
-        law[s] = stats.betabinom.pmf(s, 41, 0.5, 0.5) * chance
-    law /= law.sum()
+        distribution[s] = stats.betabinom.pmf(s, 41, 0.5, 0.5) * chance
+    distribution /= distribution.sum()
     found = credible(
         model(FLIP), Question.histogram(Alphabet.of(range(2))), counts, 0.9, "people", 1
     )
     assert found.low is not None
     assert found.high is not None
-    low, high = equal_tails(0, law, 0.9)
+    low, high = equal_tails(0, distribution, 0.9)
     assert found.low.tolist() == [41 - high, low]
     assert found.high.tolist() == [41 - low, high]
     assert found.errors is not None
-    mean = law @ np.arange(42)
-    assert found.errors[1] == pytest.approx(np.sqrt(law @ (np.arange(42) - mean) ** 2), rel=1e-6)
+    mean = distribution @ np.arange(42)
+    assert found.errors[1] == pytest.approx(
+        np.sqrt(distribution @ (np.arange(42) - mean) ** 2), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("about", ABOUT)
@@ -82,10 +84,10 @@ def test_large_numbers_look_normal(about: About) -> None:
 
 
 def test_three_symbols_against_all_people_there_can_be() -> None:
-    """Dirichlet-multinomial law of the people times the chance of the reports, written out."""
+    """Dirichlet-multinomial chance of the people times that of the reports, written out."""
     rows = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
     counts, before = np.array([3, 1, 2]), np.array([0.5, 1.0, 0.7])
-    law: dict[tuple[int, int, int], float] = {}
+    distribution: dict[tuple[int, int, int], float] = {}
     # How the people behind each output divide: n_y people into three values.
     for split in product(*(divided(number) for number in counts)):
         people = tuple(int(v) for v in np.sum(split, axis=0))
@@ -94,20 +96,20 @@ def test_three_symbols_against_all_people_there_can_be() -> None:
             ways = comb(int(counts[y]), parts[0]) * comb(int(counts[y]) - parts[0], parts[1])
             chance *= ways * np.prod(rows[:, y] ** np.array(parts))
         assert len(people) == 3
-        law[people] = law.get(people, 0.0) + float(chance)
-    total = sum(law.values())
-    means = sum(np.array(people) * chance for people, chance in law.items()) / total
-    squares = sum(np.array(people) ** 2 * chance for people, chance in law.items()) / total
+        distribution[people] = distribution.get(people, 0.0) + float(chance)
+    total = sum(distribution.values())
+    means = sum(np.array(people) * chance for people, chance in distribution.items()) / total
+    squares = sum(np.array(people) ** 2 * chance for people, chance in distribution.items()) / total
     whole = model(rows)
     question = Question.histogram(whole.inputs)
-    drawn = simulated(whole, question, counts, "people", before, 7)
+    drawn = simulate_posterior(whole, question, counts, "people", before, 7)
     flat = drawn.answers.reshape(-1, 3)
     deviations = np.sqrt(squares - means**2)
     # Five standard errors of the simulation.
     slack = 5 * deviations / np.sqrt(drawn.independent)
     assert (np.abs(flat.mean(axis=0) - means) < slack).all()
     assert flat.std(axis=0) == pytest.approx(deviations, rel=0.06)
-    shares = simulated(whole, question, counts, "population", before, 7)
+    shares = simulate_posterior(whole, question, counts, "population", before, 7)
     expected = 6 * (before + means) / (before.sum() + 6)
     assert shares.answers.mean(axis=(0, 1)) == pytest.approx(expected, rel=0.05)
 

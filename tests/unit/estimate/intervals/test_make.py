@@ -9,7 +9,7 @@ from liftlock import Alphabet, Channel, Prior
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Aggregate, Question, intervals
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
-from liftlock.estimate.intervals import Kind, Spread, make
+from liftlock.estimate.intervals import IntervalEstimate, Kind, make_interval
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ABOUT, ask
 
@@ -41,7 +41,7 @@ def estimator(key: str, of: str = "survey") -> Estimator[Dense]:
     return made[key]
 
 
-def ends(spread: Spread) -> tuple[list[float], list[float]]:
+def ends(spread: IntervalEstimate) -> tuple[list[float], list[float]]:
     assert spread.low is not None
     assert spread.high is not None
     assert spread.errors is not None
@@ -53,74 +53,74 @@ def ends(spread: Spread) -> tuple[list[float], list[float]]:
 @pytest.mark.parametrize("key", ["bayes", "unbiased", "likelihood", "consistent"])
 @pytest.mark.parametrize("kind", ["auto", "normal", "exact", "bootstrap", "credible"])
 def test_every_kind_holds_the_estimate(key: str, kind: Kind) -> None:
-    spread = make(kind, estimator(key), REPORTS)
+    spread = make_interval(kind, estimator(key), REPORTS)
     (low,), (high,) = ends(spread)
     assert 0 <= low < float(estimator(key).values(REPORTS.floats())[0]) < high <= 100
     assert spread.kind != "auto"
-    wide = make(kind, estimator(key), REPORTS, level=0.99)
+    wide = make_interval(kind, estimator(key), REPORTS, level=0.99)
     assert ends(wide)[0][0] < low
     assert ends(wide)[1][0] > high
 
 
 def test_none_and_unknown() -> None:
-    assert make("none", estimator("bayes"), REPORTS).low is None
+    assert make_interval("none", estimator("bayes"), REPORTS).low is None
     with pytest.raises(InputError, match="unknown kind of interval"):
-        make("magic", estimator("bayes"), REPORTS)  # type: ignore[arg-type]
+        make_interval("magic", estimator("bayes"), REPORTS)  # type: ignore[arg-type]
     for level in (0.0, 1.0, float("nan")):
         with pytest.raises(InputError, match="not between 0 and 1"):
-            make("auto", estimator("bayes"), REPORTS, level=level)
+            make_interval("auto", estimator("bayes"), REPORTS, level=level)
     with pytest.raises(InputError, match="ask for credible"):
-        make("normal", estimator("bayes"), REPORTS, concentration=1.0)
+        make_interval("normal", estimator("bayes"), REPORTS, concentration=1.0)
 
 
 def test_choices_by_question_and_number() -> None:
-    assert make("auto", estimator("unbiased"), REPORTS).kind == "exact"
-    assert make("auto", estimator("bayes"), REPORTS).kind == "exact"
-    assert make("auto", estimator("unbiased", "mean"), REPORTS).kind == "normal"
+    assert make_interval("auto", estimator("unbiased"), REPORTS).kind == "exact"
+    assert make_interval("auto", estimator("bayes"), REPORTS).kind == "exact"
+    assert make_interval("auto", estimator("unbiased", "mean"), REPORTS).kind == "normal"
     large = Aggregate(REPORTS.channel, (60_000, 40_000), 100_000)
-    spread = make("auto", estimator("unbiased"), large)
+    spread = make_interval("auto", estimator("unbiased"), large)
     assert spread.kind == "normal"
     assert "more than 20,000 reports" in spread.remarks[0]
     with pytest.raises(NotDefined, match="as good there"):
-        make("exact", estimator("unbiased"), large)
+        make_interval("exact", estimator("unbiased"), large)
     with pytest.raises(NotDefined, match="other numbers than 0 and 1"):
-        make("exact", estimator("bayes", "sum"), REPORTS)
+        make_interval("exact", estimator("bayes", "sum"), REPORTS)
 
 
 def test_population_of_a_prior() -> None:
-    spread = make("auto", estimator("bayes"), REPORTS, about="population")
+    spread = make_interval("auto", estimator("bayes"), REPORTS, about="population")
     assert (spread.kind, spread.low) == ("none", None)
     assert "takes the prior for the population" in spread.remarks[0]
     with pytest.raises(NotDefined, match="unbiased estimate"):
-        make("normal", estimator("bayes"), REPORTS, about="population")
+        make_interval("normal", estimator("bayes"), REPORTS, about="population")
 
 
 @pytest.mark.parametrize("kind", ["exact", "bootstrap", "credible"])
 @pytest.mark.parametrize("key", ["bayes", "unbiased", "likelihood"])
 def test_weights_have_normal_intervals_only(kind: Kind, key: str) -> None:
     if (key, kind) == ("bayes", "credible"):
-        assert make(kind, estimator(key), WEIGHTED).kind == "normal"
+        assert make_interval(kind, estimator(key), WEIGHTED).kind == "normal"
         return
     with pytest.raises(NotDefined, match="normal intervals"):
-        make(kind, estimator(key), WEIGHTED)
+        make_interval(kind, estimator(key), WEIGHTED)
 
 
 def test_weights_may_be_negative() -> None:
     for about in ABOUT:
-        spread = make("auto", estimator("unbiased", "sum"), SIGNED, about=about)
+        spread = make_interval("auto", estimator("unbiased", "sum"), SIGNED, about=about)
         assert spread.kind == "normal"
         ends(spread)
 
 
 def test_simulations_say_where_they_began() -> None:
-    fixed = make("bootstrap", estimator("consistent"), REPORTS)
+    fixed = make_interval("bootstrap", estimator("consistent"), REPORTS)
     assert any(f"fixed seed {intervals.SEED}" in text for text in fixed.remarks)
-    assert ends(fixed) == ends(make("bootstrap", estimator("consistent"), REPORTS))
-    other = make("bootstrap", estimator("consistent"), REPORTS, seed=1)
+    assert ends(fixed) == ends(make_interval("bootstrap", estimator("consistent"), REPORTS))
+    other = make_interval("bootstrap", estimator("consistent"), REPORTS, seed=1)
     assert not any("fixed seed" in text for text in other.remarks)
     three = Unbiased(Dense.of(THREE), Question.mean(THREE.inputs))
     reports = Aggregate.of(THREE, [1] * 30 + [2] * 10 + [4] * 10)
-    found = make("credible", three, reports)
+    found = make_interval("credible", three, reports)
     assert any("fixed seed" in text for text in found.remarks)
     assert any("0.5 for each value" in text for text in found.remarks)
 
@@ -128,8 +128,8 @@ def test_simulations_say_where_they_began() -> None:
 def test_bootstrap_error_is_the_formula_for_linear_estimates() -> None:
     large = Aggregate(REPORTS.channel, (6000, 4000), 10_000)
     for key in ("bayes", "unbiased"):
-        formula = make("normal", estimator(key), large)
-        simulated = make("bootstrap", estimator(key), large)
+        formula = make_interval("normal", estimator(key), large)
+        simulated = make_interval("bootstrap", estimator(key), large)
         assert formula.errors is not None
         assert simulated.errors is not None
         # The standard deviation of 2000 draws is 1.6 % off, one in 10^6 more than 8 %.
@@ -140,9 +140,13 @@ def test_few_reports_are_remarked() -> None:
     rare = Channel.from_rows({0: {0: "99/100", 1: "1/100"}, 1: {0: "1/10", 1: "9/10"}})
     reports = Aggregate(rare.fingerprint, (48, 2), 50)
     one = Unbiased(Dense.of(rare), Question.survey(rare.inputs, [1]))
-    assert any("few reports decide" in text for text in make("normal", one, reports).remarks)
-    assert any("few reports decide" in text for text in make("exact", one, reports).remarks)
-    six = make(
+    assert any(
+        "few reports decide" in text for text in make_interval("normal", one, reports).remarks
+    )
+    assert any(
+        "few reports decide" in text for text in make_interval("exact", one, reports).remarks
+    )
+    six = make_interval(
         "normal",
         Unbiased(Dense.of(THREE), Question.mean(THREE.inputs)),
         Aggregate.of(THREE, [1, 2, 4] * 2),
@@ -150,25 +154,25 @@ def test_few_reports_are_remarked() -> None:
     assert any("rough for 6 people" in text for text in six.remarks)
     uneven = np.concatenate([np.ones(95), np.full(5, 100.0)])
     weighted = Aggregate.of(COIN, [0] * 60 + [1] * 40, weights=uneven)
-    told = make("auto", estimator("unbiased", "sum"), weighted).remarks
+    told = make_interval("auto", estimator("unbiased", "sum"), weighted).remarks
     assert any("rough for weights" in text for text in told)
-    assert not make("normal", estimator("unbiased"), REPORTS).remarks
+    assert not make_interval("normal", estimator("unbiased"), REPORTS).remarks
 
 
 def test_an_estimate_far_outside_is_remarked() -> None:
     none = Aggregate(REPORTS.channel, (100, 0), 100)
     for kind in ("normal", "exact"):
-        spread = make(kind, estimator("unbiased"), none)
+        spread = make_interval(kind, estimator("unbiased"), none)
         assert ends(spread) == ([0.0], [0.0])
         assert any("only the edge is left" in text for text in spread.remarks)
-    assert ends(make("credible", estimator("unbiased"), none))[1][0] > 0
+    assert ends(make_interval("credible", estimator("unbiased"), none))[1][0] > 0
 
 
 def test_estimates_at_the_edge() -> None:
     none = Aggregate(REPORTS.channel, (76, 24), 100)
-    told = make("bootstrap", estimator("likelihood"), none)
+    told = make_interval("bootstrap", estimator("likelihood"), none)
     assert any("70 to 100 times" in text for text in told.remarks)
-    chosen = make("auto", estimator("likelihood"), none)
+    chosen = make_interval("auto", estimator("likelihood"), none)
     assert chosen.kind == "exact"
     assert any("unbiased estimate" in text for text in chosen.remarks)
 
@@ -177,20 +181,20 @@ def test_answers_that_reports_do_not_determine() -> None:
     model = Dense.of(MERGED)
     single = Likelihood(model, Question.survey(MERGED.inputs, ["b"]))
     reports = Aggregate.of(MERGED, [0] * 30 + [1] * 30)
-    spread = make("auto", single, reports)
+    spread = make_interval("auto", single, reports)
     assert spread.kind == "range"
     assert any("whatever the truth" in text for text in spread.remarks)
     assert spread.low is not None
     assert spread.high is not None
     assert spread.high[0] - spread.low[0] > 20
-    assert make("credible", single, reports).kind == "credible"
+    assert make_interval("credible", single, reports).kind == "credible"
     with pytest.raises(NotDefined):
-        make("normal", single, reports)
+        make_interval("normal", single, reports)
     weighted = Aggregate.of(MERGED, [0] * 30 + [1] * 30, weights=2.0)
-    assert make("auto", single, weighted).kind == "none"
+    assert make_interval("auto", single, weighted).kind == "none"
     # Together they are determined.
     both = Likelihood(model, Question.survey(MERGED.inputs, ["b", "c"]))
-    assert make("auto", both, reports).kind == "exact"
+    assert make_interval("auto", both, reports).kind == "exact"
 
 
 def test_a_variance_that_reports_do_not_determine_is_bounded() -> None:
@@ -198,7 +202,7 @@ def test_a_variance_that_reports_do_not_determine_is_bounded() -> None:
     rows = {0: {0: "4/5", 2: "1/5"}, 1: {0: "1/2", 2: "1/2"}, 2: {0: "1/5", 2: "4/5"}}
     channel = Channel.from_rows(rows)
     total = Unbiased(Dense.of(channel), Question.total(channel.inputs))
-    spread = make("normal", total, Aggregate.of(channel, [0] * 50 + [2] * 50))
+    spread = make_interval("normal", total, Aggregate.of(channel, [0] * 50 + [2] * 50))
     assert any("whatever the spread" in text for text in spread.remarks)
     assert spread.errors is not None
     # The largest variance of all people with this sum: everybody has 1, and scores are +-5/3.
@@ -214,5 +218,5 @@ def test_too_large_channels_are_refused_with_a_way_out() -> None:
     reports = Aggregate("", (10,) * size, 10 * size)
     for kind in ("bootstrap", "credible", "exact"):
         with pytest.raises((InputError, NotDefined), match="ask for normal intervals"):
-            make(kind, one, reports)
-    assert make("auto", one, reports).kind == "normal"
+            make_interval(kind, one, reports)
+    assert make_interval("auto", one, reports).kind == "normal"

@@ -13,7 +13,7 @@ from scipy import stats
 from liftlock import Alphabet
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes, Unbiased
-from liftlock.estimate.models import Dense, Tally
+from liftlock.estimate.models import Dense, OutputSums
 from liftlock.estimate.question import About
 from tests.unit.estimate.worlds import normal_spread
 
@@ -54,7 +54,7 @@ def test_posterior_variance_adds_up_what_all_people_can_have() -> None:
     mean = sum(chance[p] * sums[p] for p in chance) / total
     variance = sum(chance[p] * (sums[p] - mean) ** 2 for p in chance) / total
     estimator = Bayes(model(MASSES), Question.total(Alphabet.of(POINTS)))
-    tally = Tally(
+    tally = OutputSums(
         np.array([1.0, 0.0, 2.0]), np.array([1.0, 0.0, 5.0]), np.array([1.0, 0.0, 13.0]), True
     )
     spread = normal_spread(estimator, tally, 0.95)
@@ -83,7 +83,7 @@ def test_ends_are_where_the_exact_variance_puts_them(about: About, of: str) -> N
     f = question.values[:, 0]
     people = 4
     counts = np.array([1.0, 1.0, 2.0])
-    spread = normal_spread(estimator, Tally.plain(counts), 0.95, about)
+    spread = normal_spread(estimator, OutputSums.plain(counts), 0.95, about)
     value = float(estimator.values(counts)[0])
 
     def variance(ones: float) -> float:
@@ -91,12 +91,16 @@ def test_ends_are_where_the_exact_variance_puts_them(about: About, of: str) -> N
         known = []
         for k in range(people + 1):
             if about == "people":
-                law = {c: float(p) for c, p in outcomes([1] * k + [0] * (people - k)).items()}
-                mean = sum(p * estimator.scores[:, 0] @ np.array(c) for c, p in law.items())
+                distribution = {
+                    c: float(p) for c, p in outcomes([1] * k + [0] * (people - k)).items()
+                }
+                mean = sum(
+                    p * estimator.scores[:, 0] @ np.array(c) for c, p in distribution.items()
+                )
                 known.append(
                     sum(
                         p * (estimator.scores[:, 0] @ np.array(c) - mean) ** 2
-                        for c, p in law.items()
+                        for c, p in distribution.items()
                     )
                 )
             else:
@@ -122,13 +126,15 @@ def test_without_noise_it_is_wilson() -> None:
     estimator = Unbiased(clear, Question.survey(clear.inputs, [1]))
     for ones in (0, 3, 40):
         spread = normal_spread(
-            estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "population"
+            estimator, OutputSums.plain(np.array([40.0 - ones, ones])), 0.95, "population"
         )
         other = stats.binomtest(ones, 40).proportion_ci(method="wilson")
         assert numbers(spread.low) == pytest.approx([40 * other.low], abs=1e-9)
         assert numbers(spread.high) == pytest.approx([40 * other.high], abs=1e-9)
         # Everybody's value is seen: nothing is uncertain about the people.
-        exact = normal_spread(estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "people")
+        exact = normal_spread(
+            estimator, OutputSums.plain(np.array([40.0 - ones, ones])), 0.95, "people"
+        )
         assert numbers(exact.low) == numbers(exact.high) == pytest.approx([ones])
 
 
@@ -144,8 +150,8 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
         estimator = Unbiased(
             Dense(inputs, Alphabet.of(range(5)), rows, None), Question.total(inputs)
         )
-        many = normal_spread(estimator, Tally.plain(counts), 0.9, about)
-        one = normal_spread(estimator, Tally.plain(counts[2]), 0.9, about)
+        many = normal_spread(estimator, OutputSums.plain(counts), 0.9, about)
+        one = normal_spread(estimator, OutputSums.plain(counts[2]), 0.9, about)
         assert many.low is not None
         assert numbers(one.low) == pytest.approx(numbers(many.low[2]))
         found.append(many)
@@ -162,13 +168,13 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
 def test_equal_weights_only_scale(weight: float) -> None:
     estimator = Unbiased(model(), Question.survey(Alphabet.of(POINTS), [5]))
     counts = np.array([30.0, 20.0, 50.0])
-    plain = normal_spread(estimator, Tally.plain(counts), 0.95, "population")
-    tally = Tally(counts, weight * counts, weight**2 * counts, True)
+    plain = normal_spread(estimator, OutputSums.plain(counts), 0.95, "population")
+    tally = OutputSums(counts, weight * counts, weight**2 * counts, True)
     weighted = normal_spread(estimator, tally, 0.95, "population")
     for one, other in ((plain.errors, weighted.errors), (plain.low, weighted.low)):
         assert numbers(other) == pytest.approx([weight * value for value in numbers(one)])
     people = normal_spread(estimator, tally, 0.95, "people")
-    same = normal_spread(estimator, Tally.plain(counts), 0.95, "people")
+    same = normal_spread(estimator, OutputSums.plain(counts), 0.95, "people")
     assert numbers(people.errors) == pytest.approx(
         [weight * error for error in numbers(same.errors)], rel=0.01
     )
@@ -183,11 +189,11 @@ def test_histogram_takes_the_short_way_to_the_same_ends() -> None:
     counts = source.multinomial(300, rows.mean(axis=0)).astype(float)
     for about in ("people", "population"):
         many = normal_spread(
-            Unbiased(whole, Question.histogram(inputs)), Tally.plain(counts), 0.95, about
+            Unbiased(whole, Question.histogram(inputs)), OutputSums.plain(counts), 0.95, about
         )
         for x in range(4):
             one = normal_spread(
-                Unbiased(whole, Question.survey(inputs, [x])), Tally.plain(counts), 0.95, about
+                Unbiased(whole, Question.survey(inputs, [x])), OutputSums.plain(counts), 0.95, about
             )
             assert numbers(one.low) == pytest.approx([numbers(many.low)[x]])
             assert numbers(one.high) == pytest.approx([numbers(many.high)[x]])

@@ -12,15 +12,15 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from liftlock import Channel, ProfileGraph
-from liftlock.confidence import simultaneous_intervals
 from liftlock.errors import NotDefined
 from liftlock.estimate import Aggregate, Question, estimate
 from liftlock.estimate.estimators import Likelihood
-from liftlock.estimate.intervals import make
+from liftlock.estimate.intervals import make_interval
 from liftlock.estimate.intervals.range import answer_ranges
 from liftlock.estimate.models import Dense, Mixture
 from liftlock.exact.budget import Budget
-from liftlock.forms import UnaryChannel
+from liftlock.model.confidence import simultaneous_intervals
+from liftlock.model.structured import UnaryChannel
 from liftlock.sampling import simulate
 
 LINE = np.array([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
@@ -46,25 +46,27 @@ def truths(people: int, kinds: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("people", [1, 5, 14])
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
 def test_every_truth_is_held_at_the_level(people: int, level: float) -> None:
-    """Sums of different events, added up exactly: no binomial law is assumed of them."""
+    """Sums of different events, added up exactly: no binomial distribution is assumed of them."""
     question = Question.histogram(WALK.inputs)
     estimator = Likelihood(Dense.of(WALK), question)
     ends: list[tuple[Any, Any]] = []
     for seen in range(people + 1):
         reports = Aggregate.of(WALK, ["a"] * seen + ["b"] * (people - seen))
-        spread = make("range", estimator, reports, level=level)
+        spread = make_interval("range", estimator, reports, level=level)
         # What no shares explain holds nothing.
         nothing = np.full(3, np.inf), np.full(3, -np.inf)
         bare = spread.low is None or spread.high is None
         ends.append(nothing if bare else (spread.low, spread.high))
     chances = WALK.floats()[:, 0]
     for truth in truths(people, 3):
-        law = np.ones(1)
+        distribution = np.ones(1)
         for number, chance in zip(truth, chances, strict=True):
-            law = np.convolve(law, binom.pmf(np.arange(number + 1), number, chance))
+            distribution = np.convolve(
+                distribution, binom.pmf(np.arange(number + 1), number, chance)
+            )
         held = sum(
             probability
-            for probability, (low, high) in zip(law, ends, strict=True)
+            for probability, (low, high) in zip(distribution, ends, strict=True)
             if np.all(low <= np.array(truth) + 1e-9) and np.all(np.array(truth) <= high + 1e-9)
         )
         assert held >= level - 1e-12, truth
@@ -154,11 +156,14 @@ def test_values_through_profiles_vary_about_their_means() -> None:
         }
     )
     generator = np.random.default_rng(4)
-    laws, rows = Mixture.of_graph(channel, graph).distributions, channel.floats()
+    distributions, rows = Mixture.of_graph(channel, graph).value_distributions, channel.floats()
     held, rounds, people = 0, 200, 120
     for _ in range(rounds):
         profiles = generator.multinomial(people, generator.dirichlet(np.full(4, 0.5)))
-        drawn = [generator.multinomial(n, law) for n, law in zip(profiles, laws, strict=True)]
+        drawn = [
+            generator.multinomial(n, distribution)
+            for n, distribution in zip(profiles, distributions, strict=True)
+        ]
         truth = np.sum(drawn, axis=0)
         zeros = int(sum(generator.binomial(truth[x], rows[x, 0]) for x in range(3)))
         reports = Aggregate.of(channel, [0] * zeros + [1] * (people - zeros))

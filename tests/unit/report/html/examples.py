@@ -115,7 +115,7 @@ def odd() -> Protection:
 def numbers() -> Protection:
     """Return a column of numbers in 512 cells, protected for its own sake."""
     sample = np.random.default_rng(5).lognormal(10.5, 0.5, 4000)
-    prior = ll.line.from_data(sample, domain=(0, 200_000)).grid(512)
+    prior = ll.continuous.from_data(sample, domain=(0, 200_000)).discretise(512)
     # Three outputs, each a fair hint at a third of the people.
     third = np.minimum(np.arange(512) * 3 // 512, 2)
     matrix = 0.2 + 0.4 * np.eye(3)[third]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.errors import InputError, NotCertified
-from liftlock.exact.decimals import rounded_down, rounded_up
+from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.notions import MaxLift, MinLift, make_notion
-from liftlock.report.html.view import ColumnView, promise_of, proved_laws
+from liftlock.report.html.view import ColumnView, promise_of, proved_distributions
 from liftlock.tables.protect import ProtectedColumn
 from tests.unit.report.html import examples
 
@@ -47,7 +47,7 @@ def test_printed_limits_are_never_tighter_than_the_budgets(lower: object, upper:
 
 @given(st.fractions(Fraction(1, 5000), 100_000), st.integers(2, 9))
 def test_rounding_goes_to_its_side(value: Fraction, digits: int) -> None:
-    up, down = number(rounded_up(value, digits)), number(rounded_down(value, digits))
+    up, down = number(round_up_text(value, digits)), number(round_down_text(value, digits))
     assert down <= value <= up
     assert up - down <= value * Fraction(11, 10**digits)
 
@@ -107,10 +107,10 @@ def test_nothing_is_promised_that_does_not_hold(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(NotCertified):
         ColumnView("column-1", ProtectedColumn("job", "home", forged, True)).promise  # noqa: B018
     local = ll.design(["no", "yes"], ll.LIP("1"), method="arc")
-    proved_laws(local)
-    # The law of the larger budget, under the certificate of the smaller one.
+    proved_distributions(local)
+    # The distribution of the larger budget, under the certificate of the smaller one.
     object.__setattr__(
         local, "certificate", ll.design(["no"], ll.LIP("0.5"), method="arc").certificate
     )
     with pytest.raises(InputError, match="does not keep"):
-        proved_laws(local)
+        proved_distributions(local)

@@ -10,7 +10,7 @@ import pytest
 
 import liftlock as ll
 from liftlock import Mechanism
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
+from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.report.html.measures import Kept, Leak, output_counts
 from tests.unit.report.html import examples
 

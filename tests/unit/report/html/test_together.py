@@ -9,7 +9,7 @@ from fractions import Fraction
 import liftlock as ll
 from liftlock.accounting import account
 from liftlock.accounting.accountants import PrivacyLoss
-from liftlock.exact.decimals import down_to, fold
+from liftlock.exact.decimals import fold_text, share_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import Measurement
 from liftlock.report.html import html_report
@@ -33,20 +33,20 @@ def test_factors_are_those_of_the_product() -> None:
     leak = examples.everyday().combined[0]
     assert factors(leak.account) == (max(lifts), min(lifts))
     words = words_of(examples.everyday())
-    assert fold(max(lifts)) in words
-    assert down_to(min(lifts)).replace("\xa0", " ") in words
+    assert fold_text(max(lifts)) in words
+    assert share_text(min(lifts)).replace("\xa0", " ") in words
     assert "measured exactly" in words
 
 
 def test_more_than_one_budget_is_warned_of() -> None:
     protection = examples.everyday()
-    assert protection.exceeded() == ("home",)
+    assert protection.exceeded_secrets() == ("home",)
     assert "Attention." in words_of(protection)
     alone = account([examples.careful()], examples.joint())
     leak = CombinedLeak("home", ("job",), alone)
     assert leak.keeps(examples.careful().notion)
     within = replace(protection, combined=(leak,))
-    assert within.exceeded() == ()
+    assert within.exceeded_secrets() == ()
     assert "stays within the budget" in words_of(within)
 
 
@@ -62,12 +62,12 @@ def test_a_column_may_be_its_own_secret() -> None:
     leak = CombinedLeak("job", ("job", "former job"), account([own.table, made.table], prior))
     protection = Protection("people.csv", 220, columns, (leak,))
     assert list(protection.limits_of(leak)) == ["job"]
-    assert protection.exceeded() == ("job",)
+    assert protection.exceeded_secrets() == ("job",)
     words = " ".join(words_of(protection).split())
     assert "raise the probability of any true “ job ”" in words
     lifts = [lift for row in ll.lift_table(made.table, prior).lifts() for lift in row]
     # Each column alone tells the same about the job, whatever it was made for.
-    assert words.count(fold(max(lifts))) == 2
+    assert words.count(fold_text(max(lifts))) == 2
 
 
 def test_sums_of_budgets_are_factors_too() -> None:

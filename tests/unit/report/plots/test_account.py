@@ -21,7 +21,7 @@ def test_curves_are_drawn(tmp_path: Path) -> None:
     draw_spent(Repetition(Release.of(FLIP), FAIR), path, most=3)
     drawn = path.read_text(encoding="utf-8")
     assert "<svg" in drawn
-    draw_spent(Repetition(Release.promised(ll.LIP("1"), FAIR), FAIR), path, most=2)
+    draw_spent(Repetition(Release.from_guarantee(ll.LIP("1"), FAIR), FAIR), path, most=2)
     assert path.read_text(encoding="utf-8") != drawn
 
 

@@ -95,14 +95,14 @@ SIZES: dict[str, Any] = {
 }
 
 
-class Drawn(NamedTuple):
+class PosteriorDraws(NamedTuple):
     """What the two pictures of an audit say."""
 
     lifts: str
     curve: str
 
 
-Gallery = Callable[[str], Drawn]
+Gallery = Callable[[str], PosteriorDraws]
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +111,11 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     folder = tmp_path_factory.mktemp("gallery")
 
     @functools.cache
-    def drawn(name: str) -> Drawn:
+    def drawn(name: str) -> PosteriorDraws:
         result = SIZES[name]()
         draw_lifts(result, folder / "lifts.svg")
         draw_curve(result, folder / "curve.svg")
-        return Drawn(texts(folder / "lifts.svg"), texts(folder / "curve.svg"))
+        return PosteriorDraws(texts(folder / "lifts.svg"), texts(folder / "curve.svg"))
 
     return drawn
 

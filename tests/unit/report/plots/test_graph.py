@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock import Channel, ProfileGraph
-from liftlock.contexts.profile_examples import example
 from liftlock.designs import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model.profile_examples import example
 from liftlock.notions import ProfileAudit, audit
 from liftlock.report.format import loss_text, over_budget
 from liftlock.report.plots import figure as pictures
@@ -229,8 +229,10 @@ def test_charts_show_truth_and_release(tmp_path: Path, figures: list[Any]) -> No
         if len(paths) == 12:
             heights.append([float(np.ptp(path.vertices[:, 1])) for path in paths])
     assert len(heights) == 2
-    for shown, laws in zip(heights, (audit.laws.floats, graph.laws), strict=True):
-        ratios = np.array(shown) / laws.ravel()
+    for shown, distributions in zip(
+        heights, (audit.distributions.floats, graph.distributions), strict=True
+    ):
+        ratios = np.array(shown) / distributions.ravel()
         assert ratios == pytest.approx(np.full(12, ratios[0]), rel=1e-9)
 
 

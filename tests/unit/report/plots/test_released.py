@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from liftlock import Prior, ProfileGraph
-from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.designs import Comparison, compare
 from liftlock.errors import FileError, InputError
+from liftlock.model.profile_examples import bernoulli_chain, example
 from liftlock.report.plots import figure as pictures
 from liftlock.report.plots import released
 from liftlock.report.plots.released import draw_chains, draw_released, usual_methods

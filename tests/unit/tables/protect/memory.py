@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from liftlock import Mechanism, Progress, Step
 from liftlock.errors import InputError
-from liftlock.tables.formats.base import Piece
+from liftlock.tables.formats.base import RowBatch
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Memory:
             raise InputError("no such column", value=column)
         return self.table.schema.field(column).type
 
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
         row = 0
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=self.size):
-            yield Piece(batch, row)
+            yield RowBatch(batch, row)
             row += batch.num_rows
             if watch is not None:
                 watch(Step("reading", row, self.table.num_rows))
@@ -53,10 +53,13 @@ Leak = tuple[Fraction | None, Fraction]
 """The least and the largest lift; None is a least lift of 0."""
 
 
-def lifts(rows: Mapping[tuple[Any, ...], int], law: Callable[..., Mapping[Any, Fraction]]) -> Leak:
+def lifts(
+    rows: Mapping[tuple[Any, ...], int], distribution: Callable[..., Mapping[Any, Fraction]]
+) -> Leak:
     """Return the extreme lifts P(s, y) / (P(s) P(y)) of a secret, counted over all rows.
 
-    Keys of `rows` are a secret and what is in the columns; `law` gives each output its probability.
+    Keys of `rows` are a secret and what is in the columns; `distribution` gives each output its
+    probability.
     """
     total = sum(rows.values())
     both: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
@@ -64,7 +67,7 @@ def lifts(rows: Mapping[tuple[Any, ...], int], law: Callable[..., Mapping[Any, F
     outputs: dict[Any, Fraction] = defaultdict(Fraction)
     for (secret, *cells), count in rows.items():
         secrets[secret] += Fraction(count, total)
-        for output, chance in law(*cells).items():
+        for output, chance in distribution(*cells).items():
             both[secret, output] += Fraction(count, total) * chance
             outputs[output] += Fraction(count, total) * chance
     found = [

@@ -55,7 +55,7 @@ def test_options_for_each_column(tmp_path: Path) -> None:
         {"job": ll.LIP("0.5"), "pay": ll.LIP("1")},
         secret=["household", None],
         domain={"pay": (0, 150_000)},
-        cells={"pay": 8},
+        bins={"pay": 8},
         drop=["schooling"],
         curve=True,
         seconds=8,

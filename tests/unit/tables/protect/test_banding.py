@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from liftlock.tables.protect.inspect import BANDS, banded, leak_of
+from liftlock.tables.protect.inspect import BANDS, measure_leak, merge_into_bands
 
 
 def test_bands_hold_about_as_many_rows_each_and_keep_the_order() -> None:
@@ -14,7 +14,7 @@ def test_bands_hold_about_as_many_rows_each_and_keep_the_order() -> None:
         (chance.choice("ab"), chance.choice((str(chance.random()), 7, 7.5, None, "unknown")))
         for _ in range(4_000)
     )
-    joined = banded(counts)
+    joined = merge_into_bands(counts)
     assert joined is not None
     assert sum(joined.values()) == sum(counts.values())
     sizes = Counter[object]()
@@ -28,9 +28,9 @@ def test_bands_hold_about_as_many_rows_each_and_keep_the_order() -> None:
 
 
 def test_few_numbers_and_texts_stay_as_they_are() -> None:
-    assert banded({("a", number): 3 for number in range(50)}) is None
-    assert banded({("a", f"name {number}"): 1 for number in range(500)}) is None
-    assert banded({("a", True): 5, ("a", False): 5}) is None
+    assert merge_into_bands({("a", number): 3 for number in range(50)}) is None
+    assert merge_into_bands({("a", f"name {number}"): 1 for number in range(500)}) is None
+    assert merge_into_bands({("a", True): 5, ("a", False): 5}) is None
 
 
 def test_what_tells_nothing_hardly_ever_raises_an_alarm() -> None:
@@ -39,9 +39,9 @@ def test_what_tells_nothing_hardly_ever_raises_an_alarm() -> None:
     alarms = 0
     for _ in range(50):
         rows = [(chance.choices("abcd", (3, 3, 3, 1))[0], chance.random()) for _ in range(2_000)]
-        joined = banded(Counter(rows))
+        joined = merge_into_bands(Counter(rows))
         assert joined is not None
-        alarms += leak_of(joined)[:2] != (0.0, 0.0)
+        alarms += measure_leak(joined)[:2] != (0.0, 0.0)
     assert alarms <= 10  # expected are about 3; more than 10 in 50 is 1 in 1000
 
 
@@ -51,8 +51,8 @@ def test_what_tells_is_found_although_every_number_is_rare() -> None:
     for _ in range(2_000):
         secret = chance.choice("ab")
         rows.append((secret, chance.gauss(0 if secret == "a" else 1.5, 1)))
-    joined = banded(Counter(rows))
+    joined = merge_into_bands(Counter(rows))
     assert joined is not None
-    lower, upper, _ = leak_of(joined)
+    lower, upper, _ = measure_leak(joined)
     assert lower > 1
     assert 0.5 < upper <= 0.7  # a belief of one half can rise to one: ln 2

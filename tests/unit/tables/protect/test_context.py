@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from liftlock import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, OTHER_LABEL
 from liftlock.errors import InputError, LabelError
-from liftlock.tables.protect.context import Learned, learn_labels, learn_numbers
+from liftlock.model.columns import MISSING_LABEL, OTHER_LABEL
+from liftlock.tables.protect.context import LearnedColumn, learn_labels, learn_numbers
 from liftlock.tables.protect.spec import Policy
 
 JOBS = ["nurse"] * 9 + ["cook"] * 5 + ["judge"] * 2 + ["pilot"] + [None] * 3
@@ -24,7 +24,7 @@ def own(values: list[Any]) -> dict[tuple[Any, Any], int]:
     return dict(Counter((None, value) for value in values))
 
 
-def shares(learned: Learned) -> dict[Any, Fraction]:
+def shares(learned: LearnedColumn) -> dict[Any, Fraction]:
     prior = learned.context
     assert isinstance(prior, Prior)
     return {
@@ -32,7 +32,7 @@ def shares(learned: Learned) -> dict[Any, Fraction]:
     }
 
 
-def cells(learned: Learned) -> dict[tuple[Any, Any], Fraction]:
+def cells(learned: LearnedColumn) -> dict[tuple[Any, Any], Fraction]:
     joint = learned.context
     assert isinstance(joint, Joint)
     return {
@@ -261,10 +261,10 @@ def test_cells_of_numbers_beside_a_secret_are_counted_as_they_will_be_read() -> 
     numbers[::19] = np.nan
     secrets = ["f" if at % 3 else None for at in range(400)]
     learned = learn_numbers(
-        "pay", numbers, secrets, secret="s", cells=6, domain=(0, 100), policy=Policy()
+        "pay", numbers, secrets, secret="s", bins=6, domain=(0, 100), policy=Policy()
     )
     code = learned.encoding.columns[0]
-    assert len(code.cells) == len(code.edges) - 1 == len(learned.points)
+    assert len(code.bins) == len(code.edges) - 1 == len(learned.points)
     assert (code.edges[0], code.edges[-1]) == (0, 100)
     expected: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
     for told, number in zip(secrets, numbers.tolist(), strict=True):
@@ -272,7 +272,7 @@ def test_cells_of_numbers_beside_a_secret_are_counted_as_they_will_be_read() -> 
         label: Any = MISSING_LABEL
         if not math.isnan(number):
             inside = sum(edge <= clamped for edge in code.edges[1:-1])
-            label = code.cells[inside]
+            label = code.bins[inside]
         expected[told or MISSING_LABEL, label] += Fraction(1, 400)
     assert cells(learned) == dict(expected)
 
@@ -301,7 +301,7 @@ def test_only_missing_numbers_that_are_kept_must_come_out(policy: Any, missing: 
     numbers = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     numbers[:missing] = np.nan
     learned = learn_numbers(
-        "pay", numbers, [*"fmfmfmfm"], Policy(policy), secret="s", cells=2, domain=(0, 8)
+        "pay", numbers, [*"fmfmfmfm"], Policy(policy), secret="s", bins=2, domain=(0, 8)
     )
     assert learned.fixed == (MISSING_LABEL if missing and policy == "keep" else None)
     assert learned.encoding.columns[0].missing == (MISSING_LABEL if missing else None)

@@ -15,7 +15,12 @@ import pytest
 
 from liftlock.errors import FileError, InputError
 from liftlock.tables.formats import open_table
-from liftlock.tables.protect.count import MOST_VALUES, Numbers, Tally, counts_of
+from liftlock.tables.protect.count import (
+    MOST_VALUES,
+    CombinationCounter,
+    NumberCollector,
+    count_columns,
+)
 from tests.unit.tables.protect.memory import Memory
 
 SEX = ["f", "m", None, "f"] * 25
@@ -44,14 +49,14 @@ def test_pairs_are_counted_whatever_holds_the_texts(size: int, kind: pa.DataType
         entries = known.dictionary.cast(kind.value_type)
         job = pa.DictionaryArray.from_arrays(known.indices.cast(kind.index_type), entries)
     source = Memory.of(size, sex=SEX, job=job.cast(kind))
-    (both, alone), rows = counts_of(source, [("sex", "job"), (None, "job")])
+    (both, alone), rows = count_columns(source, [("sex", "job"), (None, "job")])
     assert rows == 100
     assert dict(both) == dict(Counter(zip(SEX, PLAIN, strict=True)))
     assert dict(alone) == dict(Counter((None, job) for job in PLAIN))
 
 
 def test_batches_with_dictionaries_of_their_own_are_joined() -> None:
-    tally = Tally(("job",))
+    tally = CombinationCounter(("job",))
     for entries in (["a", "b"], ["b", "c", "unused"], ["a"]):
         codes = pa.array([0, None, len(entries) - 1 if len(entries) < 3 else 1, 0], pa.int8())
         tally.add(
@@ -63,51 +68,53 @@ def test_batches_with_dictionaries_of_their_own_are_joined() -> None:
 def test_parquet_dictionaries_are_counted_like_plain_columns(tmp_path: Path) -> None:
     table = pa.table({"job": pa.array(JOB).dictionary_encode(), "sex": SEX})
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=13)
-    (both,), rows = counts_of(open_table(tmp_path / "t.parquet"), [("sex", "job")])
+    (both,), rows = count_columns(open_table(tmp_path / "t.parquet"), [("sex", "job")])
     assert rows == 100
     assert dict(both) == dict(Counter(zip(SEX, PLAIN, strict=True)))
 
 
 def test_not_a_number_is_one_missing_value_in_all_batches() -> None:
     source = Memory.of(2, x=pa.array([1.5, math.nan, None, 1.5, math.nan, 2.5]))
-    (counts,), _ = counts_of(source, [(None, "x")])
+    (counts,), _ = count_columns(source, [(None, "x")])
     assert counts == {(None, 1.5): 2, (None, 2.5): 1, (None, None): 3}
 
 
 def test_dates_and_truth_values_are_counted() -> None:
     day = datetime.date(2024, 2, 29)
     source = Memory.of(3, day=[day, day, None, day], yes=[True, False, None, True])
-    (days, truths), _ = counts_of(source, [(None, "day"), ("day", "yes")])
+    (days, truths), _ = count_columns(source, [(None, "day"), ("day", "yes")])
     assert days == {(None, day): 3, (None, None): 1}
     assert truths == {(day, True): 2, (day, False): 1, (None, None): 1}
 
 
 def test_lists_are_refused_by_name() -> None:
     with pytest.raises(InputError, match="'tags' holds lists"):
-        counts_of(Memory.of(tags=[[1], [2]]), [(None, "tags")])
+        count_columns(Memory.of(tags=[[1], [2]]), [(None, "tags")])
 
 
 def test_an_empty_table_is_refused() -> None:
     with pytest.raises(InputError, match="no rows"):
-        counts_of(Memory.of(x=pa.array([], pa.string())), [(None, "x")])
+        count_columns(Memory.of(x=pa.array([], pa.string())), [(None, "x")])
 
 
 def test_rows_are_counted_if_nothing_else_is() -> None:
-    assert counts_of(Memory.of(x=["a"] * 11), []) == ([], 11)
+    assert count_columns(Memory.of(x=["a"] * 11), []) == ([], 11)
 
 
 def test_columns_of_identities_are_refused_before_they_fill_the_memory() -> None:
     names = [f"person {at}" for at in range(MOST_VALUES + 1)]
     with pytest.raises(InputError, match="'name' has more than 10,000"):
-        counts_of(Memory.of(5000, name=names, a=["x"] * len(names)), [(None, "a"), (None, "name")])
+        count_columns(
+            Memory.of(5000, name=names, a=["x"] * len(names)), [(None, "a"), (None, "name")]
+        )
 
 
 def test_numbers_are_gathered_with_their_secrets_however_many_there_are() -> None:
     values = np.arange(3.0 * MOST_VALUES)
     values[5] = np.nan
     secrets: list[Any] = ["f", "m", None] * MOST_VALUES
-    numbers = Numbers("pay", "sex")
-    counts, rows = counts_of(Memory.of(4096, sex=secrets, pay=values), [], [numbers])
+    numbers = NumberCollector("pay", "sex")
+    counts, rows = count_columns(Memory.of(4096, sex=secrets, pay=values), [], [numbers])
     assert (counts, rows) == ([], len(values))
     assert np.array_equal(numbers.numbers(), values, equal_nan=True)
     told = numbers.secrets()
@@ -118,16 +125,16 @@ def test_numbers_are_gathered_with_their_secrets_however_many_there_are() -> Non
 def test_texts_that_are_no_numbers_are_refused_at_their_place() -> None:
     source = Memory.of(4, pay=["1", "2.5", "", "?", " 4e1 ", "six"])
     with pytest.raises(FileError, match=r"not a number at row 6, column 'pay': 'six'"):
-        counts_of(source, [], [Numbers("pay", None, ("?",))])
-    good = Numbers("pay", None, ("?",))
-    counts_of(Memory.of(4, pay=["1", "2.5", "", "?", " 4e1 "]), [], [good])
+        count_columns(source, [], [NumberCollector("pay", None, ("?",))])
+    good = NumberCollector("pay", None, ("?",))
+    count_columns(Memory.of(4, pay=["1", "2.5", "", "?", " 4e1 "]), [], [good])
     assert np.array_equal(good.numbers(), [1, 2.5, np.nan, np.nan, 40], equal_nan=True)
 
 
 @pytest.mark.parametrize("wrong", ["inf", "nan", "-Infinity", "1,5", "0x10", "yes"])
 def test_numbers_are_finite(wrong: str) -> None:
     with pytest.raises(FileError, match="not a number at row 2"):
-        counts_of(Memory.of(pay=["1", wrong]), [], [Numbers("pay", None)])
+        count_columns(Memory.of(pay=["1", wrong]), [], [NumberCollector("pay", None)])
     if wrong == "inf":
         with pytest.raises(FileError, match="not a finite number at row 2"):
-            counts_of(Memory.of(pay=[1.0, math.inf]), [], [Numbers("pay", None)])
+            count_columns(Memory.of(pay=[1.0, math.inf]), [], [NumberCollector("pay", None)])

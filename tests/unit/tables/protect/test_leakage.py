@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Joint, Mechanism, Prior, Table
 from liftlock.accounting import Account, account
-from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding, TableEncoding
 from liftlock.designs import design
 from liftlock.errors import NotDefined
+from liftlock.model.columns import MISSING_LABEL, ColumnEncoding, TableEncoding
 from liftlock.notions import LIP, MaxLift
 from liftlock.tables.protect import ProtectedColumn
 from liftlock.tables.protect import leakage as combined
 from liftlock.tables.protect.leakage import combined_leaks
 from tests.unit.tables.protect.memory import Leak, Memory, lifts, rows_of
 
-Law = dict[Any, dict[Any, Fraction]]
+Distribution = dict[Any, dict[Any, Fraction]]
 
 
 def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> ProtectedColumn:
@@ -43,17 +43,20 @@ def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> 
     return ProtectedColumn(name, None, whole, True)
 
 
-def law_of(each: ProtectedColumn) -> Law:
-    law: Law = rows_of(each.mechanism)
-    law[None] = {"stays missing": Fraction(1)}
-    return law
+def distribution_of(each: ProtectedColumn) -> Distribution:
+    distribution: Distribution = rows_of(each.mechanism)
+    distribution[None] = {"stays missing": Fraction(1)}
+    return distribution
 
 
-def together(people: list[tuple[Any, ...]], laws: list[Law]) -> Leak:
+def together(people: list[tuple[Any, ...]], distributions: list[Distribution]) -> Leak:
     """Enumerate: each person's columns are randomised on their own."""
 
     def outputs(*cells: Any) -> dict[Any, Fraction]:
-        lines = [law[cell].items() for law, cell in zip(laws, cells, strict=True)]
+        lines = [
+            distribution[cell].items()
+            for distribution, cell in zip(distributions, cells, strict=True)
+        ]
         return {
             tuple(output for output, _ in each): math.prod(
                 (chance for _, chance in each), start=Fraction(1)
@@ -107,7 +110,7 @@ def test_two_columns_and_one_secret(
     assert not missed
     (leak,) = found
     assert (leak.secret, leak.columns) == ("s", ("p", "q"))
-    check(leak.account, together(people, [law_of(each) for each in both]))
+    check(leak.account, together(people, [distribution_of(each) for each in both]))
 
 
 @settings(max_examples=10)
@@ -121,7 +124,7 @@ def test_each_column_is_its_own_secret(
     assert [leak.secret for leak in found] == ["p", "q"]
     for at, leak in enumerate(found):
         own = [(person[1 + at], *person[1:]) for person in people]
-        check(leak.account, together(own, [law_of(each) for each in both]))
+        check(leak.account, together(own, [distribution_of(each) for each in both]))
 
 
 def test_different_secrets_are_accounted_for_over_all_columns() -> None:
@@ -146,12 +149,12 @@ def test_different_secrets_are_accounted_for_over_all_columns() -> None:
     ]
     found, missed = combined_leaks(source, both, ["s", "age"])
     assert not missed
-    laws = [law_of(each) for each in both]
+    distributions = [distribution_of(each) for each in both]
     by_name = {leak.secret: leak.account for leak in found}
     assert set(by_name) == {"s", "age"}
-    check(by_name["s"], together(people, laws))
+    check(by_name["s"], together(people, distributions))
     aged = [(age or None, *person[1:]) for age, person in zip(extra, people, strict=True)]
-    check(by_name["age"], together(aged, laws))
+    check(by_name["age"], together(aged, distributions))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_secrets_of_any_type_are_told_apart_and_missing_ones_are_one(secrets: pa
     found, missed = combined_leaks(source, both, ["s", "s"])
     assert not missed
     people = [*zip("st?s?", "abaab", "xxyyx", strict=True)]
-    check(found[0].account, together(people, [law_of(each) for each in both]))
+    check(found[0].account, together(people, [distribution_of(each) for each in both]))
 
 
 def test_the_product_may_leak_more_than_the_budgets_add_up_to() -> None:

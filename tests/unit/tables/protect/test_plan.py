@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 import pytest
 
 from liftlock import Alphabet, Joint, Mechanism, Prior, Step
-from liftlock.contexts.columns import MISSING_LABEL
 from liftlock.errors import InputError
+from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions import ALIP, LDP, LIP, Notion
-from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.protect import Protection
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
 
@@ -66,10 +66,10 @@ def made(protection: Protection, at: int = 0) -> Mechanism:
 def test_what_is_promised_holds_in_the_table(policy: Any, notion: Notion) -> None:
     spec = ColumnSpec("x", notion, "s", policy=Policy(policy))
     mechanism = made(prepared(spec))
-    law = rows_of(mechanism)
+    distribution = rows_of(mechanism)
     rows = Counter((told, x or MISSING_LABEL) for told, x, _ in PEOPLE)
     budgets = [float(str(value)) for value in notion.budgets.values()]
-    assert within(lifts(rows, law.__getitem__), budgets[0], budgets[-1])
+    assert within(lifts(rows, distribution.__getitem__), budgets[0], budgets[-1])
 
 
 def test_numbers_promise_what_holds_in_the_table() -> None:
@@ -79,8 +79,8 @@ def test_numbers_promise_what_holds_in_the_table() -> None:
         np.where(chance.random(500) < 0.6, 0, chance.exponential(50, 500)),
     ):
         source = Memory.of(100, pay=numbers)
-        mechanism = made(prepared(ColumnSpec("pay", LIP("1"), cells=12), source=source))
-        codes = EncodedColumns(mechanism).inputs([pa.array(numbers)])
+        mechanism = made(prepared(ColumnSpec("pay", LIP("1"), bins=12), source=source))
+        codes = ColumnRandomiser(mechanism).inputs([pa.array(numbers)])
         labels = mechanism.table.inputs.labels
         rows = Counter((labels[code], labels[code]) for code in codes.tolist())
         assert within(lifts(rows, rows_of(mechanism).__getitem__), 1, 1)
@@ -90,12 +90,12 @@ def test_columns_that_are_one_value_keep_one_promise() -> None:
     specs = [ColumnSpec(name, LIP("0.5"), "s") for name in ("x", "z")]
     protection = prepared(*specs, together=True)
     mechanism = made(protection)
-    law = rows_of(mechanism)
+    distribution = rows_of(mechanism)
     rows = Counter((told, (x or MISSING_LABEL, z)) for told, x, z in PEOPLE)
-    assert within(lifts(rows, law.__getitem__), 0.5, 0.5)
+    assert within(lifts(rows, distribution.__getitem__), 0.5, 0.5)
     # What is read in the released cells is no more than the output itself.
     (piece,) = Memory(SOURCE.table, 1000).batches(["x", "z"])
-    arrays = TableRelease(protection, SOURCE, []).change().applied(piece)
+    arrays = TableRelease(protection, SOURCE, []).change().apply_to(piece)
     shown = {(x, z) for x, z in zip(*(array.to_pylist() for array in arrays), strict=True)}
     assert shown <= set(itertools.product(["a", "b", "c", None], ["p", "q"]))
 
@@ -254,7 +254,7 @@ def test_wishes_that_cannot_be() -> None:
         {"secret": "s", "local": {"a": "p a"}},
         {"numbers": True, "local": {"a": "p a"}},
         {"numbers": True, "context": prior},
-        {"cells": 4, "secret": "s", "context": JOINT},
+        {"bins": 4, "secret": "s", "context": JOINT},
     ):
         with pytest.raises(InputError):
             ColumnSpec("x", LIP("1"), **wrong)
@@ -312,10 +312,10 @@ TEXTS = pa.array(["a", "b\u3000", " a", "b", None] * 18)
 def test_what_is_learned_is_what_is_released(cells: pa.Array, secret: str | None) -> None:
     source = Memory(pa.table({"x": cells, "s": ([*"sttstss"] * 13)[:90]}), 40)
     protection = prepared(
-        ColumnSpec("x", LIP("3"), secret, cells=4 if "decimal" in str(cells.type) else None),
+        ColumnSpec("x", LIP("3"), secret, bins=4 if "decimal" in str(cells.type) else None),
         source=source,
     )
     change = TableRelease(protection, source, []).change()
-    arrays = [change.applied(piece)[0] for piece in source.batches(["x"])]
+    arrays = [change.apply_to(piece)[0] for piece in source.batches(["x"])]
     assert sum(map(len, arrays)) == 90
     assert not any("(missing)" in array.to_pylist() for array in arrays)

@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from liftlock import Alphabet, Joint, Mechanism
-from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding
 from liftlock.designs import design
 from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.model.columns import MISSING_LABEL, ColumnEncoding
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.tables.protect.context import learn_labels, learn_numbers
 from liftlock.tables.protect.design import (
@@ -37,11 +37,11 @@ def joint_of(cells: Cells) -> Joint:
     return learned.context
 
 
-def truth(cells: Cells, law: dict[Any, dict[Any, Fraction]]) -> Leak:
+def truth(cells: Cells, distribution: dict[Any, dict[Any, Fraction]]) -> Leak:
     """Return the lifts when missing cells are left as they are."""
 
     def outputs(cell: Any) -> dict[Any, Fraction]:
-        return {("missing",): Fraction(1)} if cell is None else law[cell]
+        return {("missing",): Fraction(1)} if cell is None else distribution[cell]
 
     return lifts(cells, outputs)
 
@@ -97,10 +97,10 @@ def test_the_whole_keeps_the_budget_or_missingness_alone_breaks_it(
     core = design(rest, left, method="optimal", utility="histogram", seconds=2)
     whole = with_missing(core, joint, MISSING_LABEL, notion)
     assert whole.certificate.holds
-    law = rows_of(whole)
-    assert law.pop(MISSING_LABEL) == {MISSING_LABEL: 1}
-    assert law == rows_of(core)
-    assert within(truth(cells, law), lower, upper)
+    distribution = rows_of(whole)
+    assert distribution.pop(MISSING_LABEL) == {MISSING_LABEL: 1}
+    assert distribution == rows_of(core)
+    assert within(truth(cells, distribution), lower, upper)
     assert whole.origin is not None
     assert whole.origin.bound is None
 
@@ -151,7 +151,7 @@ def numeric(missing: Policy | None) -> tuple[Any, Mechanism]:
     numbers = np.clip(chance.normal(40, 15, 600) + shift, 0, 100)
     if missing is not None:
         numbers[::7] = np.nan
-    learned = learn_numbers("pay", numbers, secrets, missing, secret="s", cells=5, domain=(0, 100))
+    learned = learn_numbers("pay", numbers, secrets, missing, secret="s", bins=5, domain=(0, 100))
     return learned, design_column(learned, LIP("0.4"), seconds=5).core
 
 
@@ -159,10 +159,12 @@ def renamed(before: Mechanism, after: Mechanism) -> Counter[tuple[Fraction, ...]
     """Return how often each column of probabilities is in one and not in the other."""
     columns = []
     for made in (before, after):
-        laws = rows_of(made)
+        distributions = rows_of(made)
         outputs = made.table.outputs.labels
         order = before.table.inputs.labels
-        columns.append(Counter(tuple(laws[x].get(y, Fraction(0)) for x in order) for y in outputs))
+        columns.append(
+            Counter(tuple(distributions[x].get(y, Fraction(0)) for x in order) for y in outputs)
+        )
     columns[0].subtract(columns[1])
     return +columns[0]
 
@@ -177,10 +179,10 @@ def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
     assert list(names) == sorted(map(float, map(str, names)))
     prior = learned.context.prior
     masses = [Fraction(n, prior.total) for n in prior.counts]
-    law = rows_of(made)
+    distribution = rows_of(made)
     for name in names:
         parts = [
-            mass * law[cell].get(name, Fraction(0))
+            mass * distribution[cell].get(name, Fraction(0))
             for mass, cell in zip(masses, learned.encoding.columns[0].cells, strict=True)
         ]
         mean = sum(float(p) * x for p, x in zip(parts, learned.points, strict=True))
@@ -200,17 +202,17 @@ def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(poli
         for label, count in zip(joint.inputs.labels, row, strict=True)
         if count
     }
-    law = rows_of(made)
-    assert within(lifts(cells, law.__getitem__), 0.4, 0.4)
+    distribution = rows_of(made)
+    assert within(lifts(cells, distribution.__getitem__), 0.4, 0.4)
     if policy == "keep":
-        assert law[MISSING_LABEL] == {MISSING_LABEL: 1}
-        assert all(MISSING_LABEL not in law[cell] for cell in learned.encoding.columns[0].cells)
+        assert distribution[MISSING_LABEL] == {MISSING_LABEL: 1}
+        assert all(
+            MISSING_LABEL not in distribution[cell] for cell in learned.encoding.columns[0].cells
+        )
 
 
 def test_outputs_that_mostly_mean_missing_are_one() -> None:
-    code = ColumnEncoding(
-        "pay", missing=MISSING_LABEL, edges=(0.0, 5.0, 9.0), cells=("low", "high")
-    )
+    code = ColumnEncoding("pay", missing=MISSING_LABEL, edges=(0.0, 5.0, 9.0), bins=("low", "high"))
     inputs = Alphabet.of(["low", "high", MISSING_LABEL])
     joint = Joint.from_rows(Alphabet.of(["s", "t"]), inputs, [[3, 2, 5], [2, 3, 6]])
     truth_told = design(joint, LIP("4"), method="optimal")

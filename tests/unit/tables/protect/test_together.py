@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 from liftlock import Alphabet, Mechanism
-from liftlock.contexts.columns import ColumnEncoding, TableEncoding
 from liftlock.errors import CellError, FileError, InputError
+from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions import LIP
-from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.example import HEADER, people
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory
 
@@ -61,7 +61,7 @@ def test_the_guarantee_is_for_all_columns_at_once() -> None:
     """Every lift of the whole tuple, from the rows of the table and the integers of the channel."""
     group = PAIR.encoding
     assert group is not None
-    work = EncodedColumns(PAIR)
+    work = ColumnRandomiser(PAIR)
     codes = work.inputs([TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()])
     told = TABLE["household"].to_pylist()
     counts = Counter(zip(told, codes.tolist(), strict=True))
@@ -104,9 +104,9 @@ def test_rare_combinations_become_similar_ones() -> None:
 
 
 def test_released_columns_are_written_in_their_own_types_and_counted_again() -> None:
-    work = EncodedColumns(PAIR)
+    work = ColumnRandomiser(PAIR)
     columns = [TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()]
-    arrays = work.released(columns)
+    arrays = work.release(columns)
     assert [array.type for array in arrays] == [pa.string(), pa.int64()]
     pairs = {
         tuple(None if part == "(missing)" else part for part in label)
@@ -114,12 +114,12 @@ def test_released_columns_are_written_in_their_own_types_and_counted_again() -> 
     }
     released = list(zip(*(array.to_pylist() for array in arrays), strict=True))
     assert set(released) <= pairs
-    counted = work.counted(arrays)
+    counted = work.count_reports(arrays)
     by_label = dict(zip(PAIR.table.outputs.labels, counted.counts, strict=True))
     for (job, years), number in Counter(released).items():
         assert by_label[job or "(missing)", years] == number
     with pytest.raises(CellError, match="not an output of the mechanism"):
-        work.counted([pa.array(["cook"]), pa.array([12])])
+        work.count_reports([pa.array(["cook"]), pa.array([12])])
 
 
 def test_outputs_follow_the_channel() -> None:
@@ -130,9 +130,9 @@ def test_outputs_follow_the_channel() -> None:
     row = PAIR.table.inputs.index(label)
     job, years = label
     number = 100_000
-    work = EncodedColumns(PAIR)
+    work = ColumnRandomiser(PAIR)
     cells = [pa.array([None if job == "(missing)" else job] * number), pa.array([years] * number)]
-    counts = np.array(work.counted(work.released(cells)).counts)
+    counts = np.array(work.count_reports(work.release(cells)).counts)
     expected = PAIR.table.floats()[row] * number
     common = expected > 10
     assert (np.abs(counts - expected)[common] < 6 * np.sqrt(expected[common])).all()
@@ -149,23 +149,23 @@ def test_the_mechanism_survives_its_file(tmp_path: Path) -> None:
 def test_unseen_combinations_are_refused_or_become_the_likeliest() -> None:
     cells = [pa.array(["craft", "student"]), pa.array([11, 22])]
     with pytest.raises(CellError, match="combination of values is not an input") as told:
-        EncodedColumns(PAIR).inputs(cells)
+        ColumnRandomiser(PAIR).inputs(cells)
     assert told.value.row == 1
     mapping = made("job", "region", unseen="map")
     assert mapping.encoding is not None
-    work = EncodedColumns(mapping)
+    work = ColumnRandomiser(mapping)
     codes = work.inputs([pa.array(["craft", "cook"]), pa.array(["north", "north"])])
     # An unseen job is the most frequent one, in the region that was told.
     assert tuples(mapping.table.inputs.labels)[int(codes[1])][1] == "north"
     with pytest.raises(InputError, match="no input for unseen"):
-        EncodedColumns(PAIR, "map").inputs(cells)
+        ColumnRandomiser(PAIR, "map").inputs(cells)
 
 
 def test_numbers_are_parts_too() -> None:
     policy = Policy(rare=5)
     specs = [
         ColumnSpec("job", LIP("1"), "household", policy=policy),
-        ColumnSpec("pay", LIP("1"), "household", None, policy=policy, domain="0:150000", cells=4),
+        ColumnSpec("pay", LIP("1"), "household", None, policy=policy, domain="0:150000", bins=4),
     ]
     found = prepare(SOURCE, specs, together=True, curve=False, drop=["schooling"])
     mechanism = found.columns[0].mechanism
@@ -174,7 +174,7 @@ def test_numbers_are_parts_too() -> None:
     assert len(mechanism.encoding.parts[1]) == 4
     change = TableRelease(found, SOURCE, []).change()
     piece, *_ = SOURCE.batches(change.needs)
-    jobs, pays = change.applied(piece)
+    jobs, pays = change.apply_to(piece)
     assert pays.type in (pa.int64(), pa.float64())
     assert len(set(pays.to_pylist())) <= 4
     assert jobs.null_count == 0 or "(missing)" in mechanism.encoding.parts[0]
@@ -204,7 +204,7 @@ def test_one_column_and_too_many_combinations() -> None:
     with pytest.raises(InputError, match="--together needs several columns"):
         prepare(SOURCE, [ColumnSpec("job", LIP("0.5"), "household")], together=True)
     several = [ColumnSpec(name, LIP("0.5"), "household") for name in ("job", "schooling", "region")]
-    numbers = ColumnSpec("pay", LIP("0.5"), "household", numbers=True, cells=40, domain="0:150000")
+    numbers = ColumnSpec("pay", LIP("0.5"), "household", numbers=True, bins=40, domain="0:150000")
     with pytest.raises(InputError, match="combinations of values in 1,500 rows"):
         prepare(SOURCE, [*several, numbers], together=True)
     with pytest.raises(InputError, match="every combination of values is rarer"):

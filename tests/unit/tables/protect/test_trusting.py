@@ -11,7 +11,7 @@ import pytest
 from liftlock import Alphabet, Joint, Prior
 from liftlock.designs import design
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, MaxLift, Notion
-from liftlock.tables.protect.design import curve_around
+from liftlock.tables.protect.design import trace_curve
 from liftlock.tables.protect.leakage import bootstrap_leakage
 from tests.unit.tables.protect.memory import lifts, rows_of
 
@@ -27,7 +27,7 @@ def test_tables_drawn_anew_leak_what_enumeration_says(context: Joint | Prior) ->
     found = bootstrap_leakage(made, 160, tables=30)
     assert found is not None
     random = np.random.default_rng(0)
-    law = rows_of(made)
+    distribution = rows_of(made)
     lows, highs = [], []
     counts = (
         np.diag(np.array(context.counts))
@@ -41,7 +41,7 @@ def test_tables_drawn_anew_leak_what_enumeration_says(context: Joint | Prior) ->
         rows = {
             (s, made.table.inputs.labels[x]): int(n) for (s, x), n in np.ndenumerate(table) if n
         }
-        least, most = lifts(rows, law.__getitem__)
+        least, most = lifts(rows, distribution.__getitem__)
         assert least is not None
         lows.append(-math.log(least))
         highs.append(math.log(most))
@@ -93,7 +93,7 @@ def test_budgets_are_scaled_and_nothing_else(notion: Notion, expected: str | Non
 @pytest.mark.parametrize("utility", [None, "histogram"])
 def test_a_looser_budget_is_never_worse(utility: str | None) -> None:
     made = design(JOINT, LIP("0.3"), utility=utility, method="optimal")
-    curve = curve_around(made, JOINT, LIP("0.3"), utility=utility, method="optimal", seconds=60)
+    curve = trace_curve(made, JOINT, LIP("0.3"), utility=utility, method="optimal", seconds=60)
     assert curve is not None
     assert [point.scale for point in curve.points] == [0.25, 0.5, 0.75, 1, 1.5, 2, 4]
     worth = [point.utility for point in curve.points]
@@ -107,4 +107,4 @@ def test_without_time_there_is_no_curve(monkeypatch: pytest.MonkeyPatch) -> None
     made = design(JOINT, LIP("0.3"), method="optimal")
     clock = iter(range(0, 10_000, 100))
     monkeypatch.setattr("liftlock.tables.protect.design.time.monotonic", lambda: float(next(clock)))
-    assert curve_around(made, JOINT, LIP("0.3"), seconds=50) is None
+    assert trace_curve(made, JOINT, LIP("0.3"), seconds=50) is None

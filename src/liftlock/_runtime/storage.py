@@ -1,0 +1,545 @@
+"""Reading and writing files safely: whole or not at all, and every refusal says where."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import re
+import stat
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Self
+
+from liftlock.errors import FileError, InputError, LiftlockError
+
+
+def destination(path: Path) -> Path:
+    """Return the file that a path names, which for a symbolic link is what it leads to."""
+    try:
+        return Path(os.path.realpath(path)) if path.is_symlink() else path
+    except (OSError, ValueError) as error:
+        raise _write_error(path, error) from None
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before any work is done.
+
+    Only a regular file is ever replaced: moving a file onto a pipe or a device would delete it.
+    """
+    place = destination(path)
+    try:
+        folder, found = place.parent.is_dir(), _status(path)
+    except (OSError, ValueError) as error:
+        raise _write_error(path, error) from None
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
+    if found is not None and (not stat.S_ISREG(found.st_mode) or _is_standard_output(found)):
+        raise FileError(
+            f"{_kind(found)}, not a regular file",
+            where=str(path),
+            remedy="choose a file: results can only go to a file, not to the screen or a pipe",
+        )
+    if not folder:
+        raise FileError("no such folder", where=str(place.parent), remedy="make it first")
+    if not os.access(place.parent, os.W_OK):
+        raise FileError(
+            "cannot write into the folder",
+            where=str(place.parent),
+            remedy="choose a folder that you may write to",
+        )
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_standard_output(found: os.stat_result) -> bool:
+    """Tell whether a file is where this process prints, as /dev/stdout is after ``> file``."""
+    for stream in (1, 2):
+        try:
+            if os.path.samestat(found, os.fstat(stream)):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _kind(found: os.stat_result) -> str:
+    kinds = {
+        stat.S_IFREG: "where messages are printed",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+    }
+    return kinds.get(stat.S_IFMT(found.st_mode), "a device")
+
+
+@contextmanager
+def replace_atomically(path: Path, *, private_like: Path | None = None) -> Iterator[Path]:
+    """Give the name of a new file beside `path`, and move it there only when all went well.
+
+    A symbolic link stays, and what it leads to is replaced. A file that is there already keeps who
+    may read and write it; a new one may be read by nobody who may not read `private_like`.
+    """
+    check_writable(path)
+    place = destination(path)
+    before = _status(place)
+    try:
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        os.close(handle)
+    except (OSError, ValueError) as error:
+        raise _write_error(path, error) from None
+    fresh = Path(name)
+    try:
+        yield fresh
+        mode = _mode(before)
+        if before is None and private_like is not None:
+            mode &= stat.S_IMODE(private_like.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
+        fresh.chmod(mode)
+        fresh.replace(place)
+    except OSError as error:
+        raise _write_error(path, error) from None
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]:
+    """Open a new file for writing, and give it the name `path` only when all went well.
+
+    Where the system has files without a name (Linux), even a process that is killed leaves
+    nothing behind. With ``replace=False`` a file that appears meanwhile is not replaced.
+    """
+    check_writable(path)
+    place = destination(path)
+    handle = _open_unnamed(place.parent)
+    if handle is None:
+        with replace_atomically(path) as fresh:
+            with fresh.open("wb") as named:
+                yield named
+            if not replace:
+                refuse_existing(path)
+        return
+    stream = os.fdopen(handle, "wb", buffering=_BUFFER)
+    try:
+        yield stream
+        stream.flush()
+        os.fchmod(handle, _mode(_status(place)))
+        _give_name(handle, place, replace=replace)
+        stream.close()
+    except OSError as error:
+        raise _write_error(path, error) from None
+    finally:
+        # What could not be written is tried again by `close`, and fails again.
+        with suppress(OSError):
+            stream.close()
+
+
+_BUFFER = 1 << 20
+_OPEN_FILES = Path("/proc/self/fd")
+
+
+def _open_unnamed(folder: Path) -> int | None:
+    """Open a file without a name in a folder, where the system and the disk know such files."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not _OPEN_FILES.is_dir():
+        return None
+    try:
+        return os.open(folder, flag | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+
+
+def _give_name(handle: int, place: Path, *, replace: bool) -> None:
+    """Let a file without a name appear under a name, maybe in place of what was there."""
+    folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for number in itertools.count():
+            name = place.name if number == 0 else f".{place.name}.{os.getpid()}.{number}"
+            try:
+                # Only with a folder does Python follow the link that leads to the open file.
+                os.link(_OPEN_FILES / str(handle), name, dst_dir_fd=folder, follow_symlinks=True)
+            except FileExistsError:
+                if not replace:
+                    refuse_existing(place)
+                continue
+            break
+        if number > 0:
+            try:
+                os.replace(name, place.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                os.unlink(name, dir_fd=folder)
+                raise
+    finally:
+        os.close(folder)
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse to write where a file is already."""
+    if _status(path) is not None or path.is_symlink():
+        raise FileError(
+            "the file exists already",
+            where=str(path),
+            remedy="choose another name, or overwrite it (--force, force=True in Python)",
+        )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file completely or not at all."""
+    with replace_atomically(path) as fresh:
+        fresh.write_text(text, encoding="utf-8")
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Write a text file completely or not at all; once this returns, no power failure undoes it."""
+    with replace_atomically(path) as fresh, fresh.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    _sync_folder(destination(path).parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the names of a folder onto the disk: until then a file may be lost that is on it."""
+    if os.name == "nt":  # pragma: no cover - folders cannot be opened there
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        # Some file systems keep names safe on their own, and know no such call.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise _write_error(folder, error) from None
+
+
+def _write_error(path: Path, error: OSError | ValueError) -> FileError:
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return FileError(
+        "cannot write",
+        where=str(path),
+        value=getattr(error, "strerror", None) or str(error),
+        remedy="make room, or choose another disk"
+        if full
+        else "choose a file that you may write to",
+    )
+
+
+def _mode(before: os.stat_result | None) -> int:
+    """Return who may read and write a file: as before, or if there was none as the system says."""
+    if before is not None:
+        return stat.S_IMODE(before.st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+MOST_BYTES = 512 * 1024 * 1024
+"""Larger text files are refused rather than read into memory."""
+
+MOST_DIGITS = 500
+"""Longer numbers are refused: nobody measures them, and they would stall exact arithmetic."""
+
+OURS = re.compile(rb'"format"\s*:\s*"liftlock\.')
+"""What every JSON file that is written here has near its beginning."""
+_LARGE_FILE, _BEGINNING = 1 << 20, 1 << 16
+
+_LABEL_KEYS = frozenset({"labels", "inputs", "outputs", "secrets", "unprotected"})
+
+
+def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
+    """Read a text file, with a clear error for everything that can be wrong with it.
+
+    A large file must show near its beginning what it `begins` with, or no more of it is read.
+    """
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(_LARGE_FILE)
+            large = len(raw) == _LARGE_FILE
+            other = large and begins is not None and not begins.search(raw, 0, _BEGINNING)
+            if large and not other:
+                # Pipes and devices have no size, so the limit is on what is read.
+                raw += stream.read(max(MOST_BYTES + 1 - len(raw), 0))
+    except FileNotFoundError:
+        raise FileError("no such file", where=str(path), remedy="check the path") from None
+    except IsADirectoryError:
+        raise FileError(
+            "a folder, not a file", where=str(path), remedy="name the file inside it"
+        ) from None
+    except OSError as error:
+        raise FileError(
+            "cannot read", where=str(path), value=error.strerror, remedy="check its permissions"
+        ) from None
+    except ValueError:
+        raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
+    if other:
+        raise FileError(
+            "a large file of another format",
+            where=str(path),
+            value=raw[:40].decode("utf-8", "replace"),
+            remedy="check that it is the right file: it does not begin as expected",
+        )
+    if len(raw) > MOST_BYTES:
+        raise FileError(
+            f"file larger than {_size(MOST_BYTES)}",
+            where=str(path),
+            value=f"{_size(path.stat().st_size)}" if path.is_file() else None,
+            remedy="merge rare symbols first",
+        )
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileError("UTF-16 text", where=str(path), remedy="save the file as UTF-8")
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        raise FileError(
+            "not a text file", where=f"{path}, byte {nul + 1}", remedy="give CSV or JSON in UTF-8"
+        )
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            "not UTF-8",
+            where=f"{path}, line {line}, byte {error.start + 1}",
+            value=bytes(raw[error.start : error.start + 1]),
+            remedy="save the file as UTF-8",
+        ) from None
+    if not text.strip():
+        raise FileError("empty file", where=str(path), remedy="check that it is the right file")
+    return text
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count} bytes"
+
+
+def read_json(path: Path, *, begins: re.Pattern[bytes] | None = None) -> Any:
+    """Read a JSON file; see `parse_json`, and `read_text` for what it `begins` with."""
+    return parse_json(read_text(path, begins=begins), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """Parse JSON; decimals are kept as text, so that 0.7 stays seven tenths.
+
+    Decimals that are labels become floats again, since a label is a name and not a quantity. A key
+    given twice is refused: a JSON reader would silently keep the last.
+    """
+
+    def refuse(what: str, value: object, remedy: str) -> FileError:
+        return FileError(what, where=str(path), value=value, remedy=remedy)
+
+    def integer(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise refuse(f"number of {len(digits):,} digits", digits, "check the value")
+        return int(digits)
+
+    def constant(name: str) -> Any:
+        raise refuse("number is not finite", name, "give a finite number")
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in items:
+            if key in found:
+                raise refuse("key given twice", key, "labels must be different from one another")
+            found[key] = _restore_floats(value) if key in _LABEL_KEYS else value
+        return found
+
+    try:
+        data = json.loads(
+            text,
+            parse_float=_Decimal,
+            parse_int=integer,
+            parse_constant=constant,
+            object_pairs_hook=pairs,
+        )
+        if "\\u" in text:
+            json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise FileError(
+            "not valid JSON",
+            where=f"{path}, line {error.lineno}, column {error.colno}",
+            value=error.msg,
+            remedy="check that the file is complete",
+        ) from None
+    except RecursionError:
+        raise refuse("JSON nested too deeply", None, "check that it is the right file") from None
+    except UnicodeEncodeError as error:
+        raise refuse(
+            "half of a character", error.object[error.start], "write labels in whole characters"
+        ) from None
+    return data
+
+
+class _Decimal(str):
+    """A decimal number as it was written."""
+
+    __slots__ = ()
+
+
+def _restore_floats(value: Any) -> Any:
+    """Turn decimals back into floats, in a list of labels."""
+    if isinstance(value, list):
+        return [_restore_floats(item) for item in value]
+    return float(value) if isinstance(value, _Decimal) else value
+
+
+@contextmanager
+def errors_at(path: Path | str) -> Iterator[None]:
+    """Name the file in whatever is refused while its content is being understood."""
+    try:
+        yield
+    except InputError as error:
+        place = str(path)
+        if isinstance(error, FileError) and error.where.startswith(place):
+            raise
+        where = f"{place}, {error.where}" if error.where else place
+        remedy = error.remedy or "check that it is the right file, or correct it"
+        raise FileError(error.what, where=where, value=error.value, remedy=remedy) from None
+
+
+@contextmanager
+def malformed_data_errors() -> Iterator[None]:
+    """Refuse JSON of the wrong shape: a file may hold any type anywhere."""
+    try:
+        yield
+    except LiftlockError:
+        raise
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise FileError(
+            "content of the wrong shape",
+            value=str(error),
+            remedy="check that it is the right file, or make it again",
+        ) from None
+
+
+def check_format(data: Any, expected: str, version: int) -> None:
+    """Refuse anything that is not the expected file format in a version we know."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise FileError("not a liftlock file", remedy=f"expected an object of format {expected}")
+    if data["format"] != expected:
+        raise FileError("another file format", value=data["format"], remedy=f"expected {expected}")
+    if data.get("version") != version:
+        raise FileError(
+            f"unknown version of {expected}",
+            value=data.get("version"),
+            remedy=f"this liftlock reads version {version}; use the release that wrote the file",
+        )
+
+
+class StoredObject(ABC):
+    """Something kept in a JSON file, of a format and a version of its own.
+
+    What else the file says is the `content`. A file of another format, or of a version that is not
+    known, is refused; writing is done completely or not at all.
+    """
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+    COMPACT: ClassVar[bool] = False
+    """Whether the file is for machines alone: without blanks, so that equal things are equal."""
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
+
+    @classmethod
+    @abstractmethod
+    def from_content(cls, data: dict[str, Any]) -> Self:
+        """Read the content, of which any value may have any type."""
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"format": self.FORMAT, "version": self.VERSION, **self.content()}
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read the JSON form, and refuse what is not of this format and version."""
+        check_format(data, cls.FORMAT, cls.VERSION)
+        with malformed_data_errors():
+            return cls.from_content(data)
+
+    def to_json(self) -> str:
+        """Return the JSON text, indented for people unless it is for machines alone."""
+        if self.COMPACT:
+            return json.dumps(self.to_data(), separators=(",", ":"))
+        return json.dumps(self.to_data(), ensure_ascii=False, indent=1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON; an interrupted write leaves the old file whole."""
+        write_atomically(Path(path), self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file and check it; what it says is not believed but proved again."""
+        place = Path(path)
+        data = read_json(place, begins=OURS)
+        with errors_at(place):
+            return cls.from_data(data)
+
+
+@contextmanager
+def exclusive_access(path: Path) -> Iterator[Path]:
+    """Give the file that a ledger is kept in, and keep others from using it meanwhile.
+
+    A symbolic link is followed first: under all its names a ledger has one lock.
+    """
+    check_writable(path)
+    place = destination(path)
+    with lock_file(place):
+        refuse_hard_links(place)
+        yield place
+
+
+@contextmanager
+def lock_file(place: Path) -> Iterator[None]:
+    """Keep others from using a file while the block runs, or refuse it if they do."""
+    import filelock  # loads much that only a ledger needs
+
+    lock = filelock.FileLock(place.with_name(f".{place.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise FileError(
+            "the ledger is in use by another release",
+            where=str(place),
+            remedy="wait until it is done",
+        ) from None
+    except (OSError, NotImplementedError) as error:
+        raise FileError(
+            "cannot write",
+            where=str(lock.lock_file),
+            value=getattr(error, "strerror", None) or str(error),
+            remedy="keep the ledger in a folder that you may write to",
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
+        lock.release()
+
+
+def refuse_hard_links(path: Path) -> None:
+    """Refuse a ledger with hard links: written under one name, it would stay old under others."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:
+        return  # not there yet, or refused with its reason when it is read
+    if names > 1:
+        raise FileError(
+            f"a ledger with {names} names (hard links)",
+            where=str(path),
+            remedy="delete all but one, as what is written under one is missing under the others; "
+            "a symbolic link can take their place",
+        )
