@@ -1,1 +1,1 @@
-"""What people look at: tables in the terminal, and pictures."""
+"""What people look at: text on terminals, pictures, and pages."""
