@@ -1,12 +1,15 @@
 """Draw the pictures of the documentation: ``python docs/pictures.py``.
 
 The heat map and the curves come from the package; the diagram of the notions is drawn from the
-rules in `liftlock.notions.rules`. The pictures are stored, as the build has no matplotlib.
+rules in `liftlock.notions.rules`, that of the rooms from the layers in `pyproject.toml`. The
+pictures are stored, as the build has no matplotlib.
 """
 
 from __future__ import annotations
 
 import random
+import re
+import tomllib
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -106,9 +109,9 @@ def draw_salaries() -> None:
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.model.profile_examples import example
     from liftlock.designs.api import design
     from liftlock.designs.comparison import Comparison, compare
+    from liftlock.model.profile_examples import example
     from liftlock.report.plots.graph import draw_graph
     from liftlock.report.plots.released import draw_chains, draw_released, usual_methods
 
@@ -207,6 +210,50 @@ def draw_curves(colours: Colours) -> None:
         axes.patch.set_alpha(0)
         path = FOLDER / f"delta-curves-{colours.name}.svg"
         figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+# --- the house ------------------------------------------------------------------------------------
+
+ROOM_WIDTH, ROOM_HEIGHT, FLOOR = 150, 40, 56
+"""The size of a room, and the distance of two floors."""
+
+
+def floors() -> list[list[str]]:
+    """Return the rooms of each layer of imports, from the top, as `pyproject.toml` has them."""
+    settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    return [[room.strip() for room in re.split(r"[|:]", layer)] for layer in layers]
+
+
+def house(colours: Colours) -> str:
+    """Return the picture of the layers: a room imports from the floors below it, never upwards."""
+    rows = floors()
+    width = 60 + max(map(len, rows)) * (ROOM_WIDTH + 14)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {len(rows) * FLOOR + 16}" '
+        f'font-family="system-ui, sans-serif" font-size="15" fill="{colours.ink}">',
+        f'<defs><marker id="down" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10z" fill="{colours.always}"/>'
+        "</marker></defs>",
+        f'<path d="M26 14V{len(rows) * FLOOR}" fill="none" stroke="{colours.always}" '
+        'stroke-width="1.8" marker-end="url(#down)"/>',
+    ]
+    for floor, rooms in enumerate(rows):
+        top = 8 + floor * FLOOR
+        parts.append(
+            f'<rect x="48" y="{top}" width="{width - 56}" height="{FLOOR - 6}" rx="8" '
+            f'fill="{colours.edge}" fill-opacity="0.10"/>'
+        )
+        for place, room in enumerate(rooms):
+            left = 56 + place * (ROOM_WIDTH + 14)
+            parts.append(
+                f'<rect x="{left}" y="{top + 5}" width="{ROOM_WIDTH}" height="{ROOM_HEIGHT}" '
+                f'rx="6" fill="{colours.card}" stroke="{colours.edge}"/>'
+                f'<text x="{left + ROOM_WIDTH / 2:g}" y="{top + 30}" text-anchor="middle">'
+                f"{escape(room)}</text>"
+            )
+    return "\n".join([*parts, "</svg>", ""])
 
 
 # --- the diagram of the notions -------------------------------------------------------------------
@@ -413,8 +460,8 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
 def draw_repeated() -> None:
     """Draw what repeated releases leak, beside the sum that is no bound."""
     from liftlock.accounting.release import Release
-    from liftlock.model import Prior
     from liftlock.designs.api import design
+    from liftlock.model import Prior
     from liftlock.notions.lip import LIP
     from liftlock.report.plots.account import Repetition, draw_spent
 
@@ -468,3 +515,4 @@ if __name__ == "__main__":
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_relations(theme)
+        (FOLDER / f"house-{theme.name}.svg").write_text(house(theme), encoding="utf-8")

@@ -24,7 +24,7 @@ def late():
 """
     assert side_doors(source) == [
         "line 2: import LIP from liftlock.notions, not from liftlock.notions.lip",
-        "line 3: _private is private to liftlock.channel",
+        "line 3: _private is private to liftlock.model.channel",
         "line 3: import Table from liftlock, not from liftlock.model.channel",
     ]
     assert side_doors("from liftlock.notions import LIP\nfrom liftlock import Table") == []

@@ -10,7 +10,7 @@ from tests.house.tracer import traced
 def test_rooms_hold_all_files() -> None:
     assert sum(files for files, _ in sizes().values()) == len(modules())
     assert {"LIP", "ALIP", "LDP", "MaxLift", "ProfilePrivacy"} <= notion_classes()
-    assert "errors" in layers()
+    assert "mechanism" in layers()
 
 
 def test_one_reader_of_small_csv_files() -> None:
@@ -62,4 +62,4 @@ def test_a_way_is_counted_by_first_visits() -> None:
     assert "LIP.__init__" in names
     assert first.back <= first.switches
     assert first.room_switches <= first.switches < len(names)
-    assert {"notions/lip", "channel"} <= set(first.modules)
+    assert {"notions/lip", "model/channel"} <= set(first.modules)

@@ -1,1 +1,1 @@
-"""What long work on a machine needs: limits of time and memory, progress, files written whole."""
+"""The machine: limits of time and memory, progress, files written whole, registries."""

@@ -1,4 +1,4 @@
-"""What is known of people before anything is released: the secret, the data, and what links them.
+"""What is known and what is released: priors, joints, profiles, users; channels of every form.
 
 Five kinds of context exist:
 

@@ -1,4 +1,4 @@
-"""What a mechanism is good for."""
+"""What a mechanism is good for: a concave cost of posteriors for each utility."""
 
 from liftlock.utility.base import (
     Concave,
