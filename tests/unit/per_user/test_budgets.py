@@ -177,7 +177,7 @@ def test_refusals() -> None:
     assert made.audit(whole).holds
     with pytest.raises(InputError, match="no such option"):
         ll.design(priors, LIP("2"), method="arc", utility="mean")
-    with pytest.raises(InputError, match="cut into cells"):
+    with pytest.raises(InputError, match="is discretised"):
         ll.design(priors, LIP("2"), method="arc", cells=3)
 
 
