@@ -174,6 +174,6 @@ def test_what_is_no_table_of_the_format_is_refused(key: str, tmp_path: Path) -> 
 
 def test_an_unknown_ending_names_all_that_are_known(tmp_path: Path) -> None:
     source = open_table(written(tmp_path, FORMATS["csv"]))
-    with pytest.raises(FileError, match="unknown kind of output") as refused:
+    with pytest.raises(FileError, match="unknown output format") as refused:
         check_output(source, tmp_path / "out.xlsx")
     assert all(form.suffixes[0] in str(refused.value) for form in FORMATS.values())

@@ -305,7 +305,7 @@ def places_that_are_not_safe(here: Here) -> None:
             materialisation.check_destination(here.spark, path)
             with here.monkeypatch.context() as patched:
                 patched.setitem(materialisation.SAFE, name, ("another",))
-                with pytest.raises(InputError, match="shows failed attempts"):
+                with pytest.raises(InputError, match="output of failed attempts"):
                     ls.release(df, NOISY, "letter", path=path)
         finally:
             here.spark.conf.unset(name)

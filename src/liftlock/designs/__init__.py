@@ -25,7 +25,7 @@ from liftlock.designs.mechanisms.centralised import (
 )
 from liftlock.designs.mechanisms.optimal import binary, optimal, optimal_response, staircase
 from liftlock.designs.mechanisms.outage import outage
-from liftlock.designs.mechanisms.prior_free import hashing, k_rr, oue, subset_selection, sue
+from liftlock.designs.mechanisms.prior_free import hashing, k_rr, subset_selection
 from liftlock.designs.mechanisms.profile_response import cluster, randomised_response, single_bit
 from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
 from liftlock.designs.mechanisms.random_response import (
@@ -35,6 +35,7 @@ from liftlock.designs.mechanisms.random_response import (
 )
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.mechanisms.subset_response import subset_response
+from liftlock.designs.mechanisms.unary_encoding import oue, sue
 from liftlock.designs.mechanisms.watchdog import subset_merging, watchdog
 from liftlock.designs.noise.gaussian import gaussian, instance_gaussian
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace, laplace

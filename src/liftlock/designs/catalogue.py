@@ -18,6 +18,7 @@ from liftlock.designs.mechanisms import (
     random_response,
     smooth_one_bit,
     subset_response,
+    unary_encoding,
     watchdog,
 )
 from liftlock.designs.noise import gaussian, laplace
@@ -46,8 +47,8 @@ DESIGNS: Registry[Design] = Registry(
         laplace.INSTANCE_LAPLACE,
         prior_free.K_RR,
         prior_free.SUBSET_SELECTION,
-        prior_free.OUE,
-        prior_free.SUE,
+        unary_encoding.OUE,
+        unary_encoding.SUE,
         prior_free.HASHING,
         random_response.SAMPLING,
         gaussian.GAUSSIAN,

@@ -43,7 +43,7 @@ class ProfileColumn(ColumnRandomiser):
     >>> from liftlock import ProfilePrivacy, design
     >>> made = design(ProfileGraph.bernoulli({"a": "0.2", "b": "0.4"}), ProfilePrivacy("1"))
     >>> column = ProfileColumn(made, None, ("bit",), profiles="who")
-    >>> (reports,) = column.released([pa.array([0, 1]), pa.array(["a", "b"])])
+    >>> (reports,) = column.release([pa.array([0, 1]), pa.array(["a", "b"])])
     >>> set(reports.to_pylist()) <= {0, 1}, column.rows_of()
     (True, {'a': 1, 'b': 1})
     """

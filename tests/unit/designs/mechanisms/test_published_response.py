@@ -68,5 +68,5 @@ def test_where_it_is_private_it_is_the_safe_response() -> None:
 
 
 def test_it_is_made_for_lip_alone() -> None:
-    with pytest.raises(NotDefined, match="use lip"):
+    with pytest.raises(NotDefined, match="made for lip"):
         true_guarantee(RARE, LDP("1"))
