@@ -179,13 +179,8 @@ def test_refusals() -> None:
     assert made.audit(whole).holds
     with pytest.raises(InputError, match="no such option"):
         ll.design(priors, LIP("2"), method="arc", utility="mean")
-<<<<<<< HEAD
-    with pytest.raises(InputError, match="cut into cells"):
-        ll.design(priors, LIP("2"), method="arc", bins=3)
-=======
     with pytest.raises(InputError, match="is discretised"):
-        ll.design(priors, LIP("2"), method="arc", cells=3)
->>>>>>> words
+        ll.design(priors, LIP("2"), method="arc", bins=3)
 
 
 def test_sets_with_budgets() -> None:
