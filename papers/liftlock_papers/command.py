@@ -50,7 +50,7 @@ def papers_command(context: click.Context) -> None:
 
 
 @papers_command.command("list", short_help="List the figures.")
-@click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
+@click.option("--data", type=FILE, metavar="DIR", help="Folder of the real data sets.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_command(data: Path | None, as_json: bool) -> int:
     """List every figure with the data set it needs, and whether that is there."""
@@ -98,11 +98,11 @@ def list_command(data: Path | None, as_json: bool) -> int:
     "--out",
     type=FILE,
     metavar="DIR",
-    help="Where index.html and figures/ go.  [default: papers, or papers-quick]",
+    help="Folder for index.html and figures/.  [default: papers, or papers-quick]",
 )
-@click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
+@click.option("--data", type=FILE, metavar="DIR", help="Folder of the real data sets.")
 @click.option("--quick", is_flag=True, help="Small samples: a minute or two for all.")
-@click.option("--again", is_flag=True, help="Compute also what was computed before.")
+@click.option("--again", is_flag=True, help="Recompute figures that exist already.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of the findings.")
 def run_command(
     figures: tuple[str, ...],
@@ -174,7 +174,7 @@ def _check_full_results(figures: Sequence[Figure], folder: Path) -> None:
         kept = read_result(figure, folder)
         if kept is not None and not kept.quick:
             raise InputError(
-                "a quick run would replace the result of a full one",
+                "a quick run would overwrite the result of a full one",
                 where=f"{folder}, {figure.key}",
                 remedy="give another --out, or --again to replace it",
             )

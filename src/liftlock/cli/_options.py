@@ -397,10 +397,10 @@ class TableOptions(OptionGroup):
         return open_table(path, note=note, delimiter=mark, names=names)
 
 
-def column_of(made: Mechanism, given: str | None, which: str) -> str | None:
+def column_of(made: Mechanism, given: str | None, missing: str) -> str | None:
     """Return the column of a mechanism: the one given, or its own; None if it is for several.
 
-    `which` is what is asked if there is none.
+    `missing` is the error if there is none.
     """
     names = ("",) if made.encoding is None else made.encoding.names
     if len(names) > 1:
@@ -410,7 +410,7 @@ def column_of(made: Mechanism, given: str | None, which: str) -> str | None:
             )
         return None
     if not (given or names[0]):
-        raise click.UsageError(f"{which} give --column")
+        raise click.UsageError(missing)
     return given or names[0]
 
 

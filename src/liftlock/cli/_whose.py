@@ -44,12 +44,14 @@ class WhoseOptions(OptionGroup):
         help="The profile of each row; left out of the output. Needed if the mechanism uses it.",
     )
     keep_profile: bool = option(
-        "--keep-profile", is_flag=True, help="Keep columns of profiles, which tell all."
+        "--keep-profile",
+        is_flag=True,
+        help="Keep columns of profiles, although they reveal the profile.",
     )
     impossible: Impossible | None = option(
         "--impossible",
         type=click.Choice(["refuse", "ignore"]),
-        help="Values of probability 0 that would give their profile away.  [default: refuse]",
+        help="Values of probability 0, which would reveal their profile.  [default: refuse]",
     )
     local_priors: str | None = option(
         "--local-priors",
@@ -167,7 +169,10 @@ def notes_of_profiles(worker: ProfileColumn, rows: int, *, told: bool) -> Iterat
             f"the column {worker.profiles!r} was left out: it is what is to be hidden "
             "(--keep-profile)"
         )
-    yield "the other columns and the order of the rows were kept: see that they do not tell it"
+    yield (
+        "the other columns and the order of the rows were kept: check that they do not reveal the "
+        "profile"
+    )
 
 
 def profile_release_data(

@@ -37,7 +37,7 @@ COMMANDS = {
     "fit": "Fit a distribution to a column of numbers.",
     "compare": "Privacy-utility trade-off curves of several methods.",
     "plan": "Sample size for a target margin of error.",
-    "release": "Replace a column of a table through a mechanism you have.",
+    "release": "Privatise a column of a table with an existing mechanism.",
     "estimate": "Estimate from private reports, with confidence intervals.",
     "account": "Total leakage of several releases.",
     "audit": "Measure a channel exactly under every privacy notion.",

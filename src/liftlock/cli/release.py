@@ -36,16 +36,19 @@ if TYPE_CHECKING:
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("table", type=FILE, metavar="TABLE")
 @click.option(
-    "--column", metavar="NAME", help="The column to replace.  [default: the mechanism's own]"
+    "--column", metavar="NAME", help="Column to privatise.  [default: the mechanism's column]"
 )
-@click.option("--drop", multiple=True, metavar="NAME", help="Leave this column out. Repeatable.")
+@click.option("--drop", multiple=True, metavar="NAME", help="Drop this column. Repeatable.")
 @click.option(
-    "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
+    "--keep",
+    multiple=True,
+    metavar="NAME",
+    help="Keep this column even if it reveals the secret. Repeatable.",
 )
 @click.option(
     "--unseen",
     type=click.Choice(UNSEEN),
-    help="What values become that the mechanism does not know.  [default: its own rule]",
+    help="Values that are not inputs of the mechanism: refuse or map them.  [default: as designed]",
 )
 @option_group("whose", WhoseOptions)
 @option_group("reading", TableOptions)
@@ -81,7 +84,7 @@ def release_command(
     book = ledger.read()
     output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
-    chosen = column_of(made, column, "which column is to be replaced?")
+    chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, make_change
@@ -111,17 +114,17 @@ def release_command(
             for text in notes_of_profiles(by_profile, rows, told=told):
                 note(text)
     if work.kept:
-        note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
-    if replaced:
         note(
-            f"{output} was replaced: if it has been handed out, both releases count together "
-            "(liftlock account)"
+            f"{work.kept:,} missing cells were kept missing: whether a value is missing is not "
+            "protected"
         )
+    if replaced:
+        note.note_overwritten(output)
     note(f"written to {output}")
     if not safe.as_json:
         names_of = ", ".join(shown_label(name) for name in work.columns)
         one = "release" if by_profile is None else "observation"
-        show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} replaced by what was released")
+        show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} privatised")
         show(f"guarantee for one {one}: {made.certificate.guarantee}")
     elif by_profile is None:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))

@@ -18,7 +18,7 @@ from liftlock.report.format import grid_of, loss_text, printable, shown
 _MOST_ROWS = 20
 
 
-@click.command("compose", short_help="Say what several releases lose together.")
+@click.command("compose", short_help="Total privacy loss of several releases.")
 @click.argument("mechanisms", nargs=-1, required=True, type=FILE, metavar="MECHANISM...")
 @click.option(
     "--of",
@@ -41,7 +41,7 @@ def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int
     for path, (_, graph) in zip(mechanisms, made, strict=True):
         if graph != made[0][1]:
             raise FileError(
-                f"another graph than that of {mechanisms[0]}",
+                f"not the graph of {mechanisms[0]}",
                 where=str(path),
                 value=graph.describe(),
                 remedy="compose mechanisms for the same profiles and edges",

@@ -16,10 +16,10 @@ from liftlock.model.profile_examples import EXAMPLES, example, workstation
 from liftlock.report.format import grid_of
 
 
-@click.command("example", short_help="Write a graph to try things on.")
+@click.command("example", short_help="Write an example graph of profiles.")
 @click.argument("name", required=False)
-@click.option("-o", "--output", type=FILE, metavar="FOLDER", help="Where to write the files.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("-o", "--output", type=FILE, metavar="FOLDER", help="Folder to write to.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def example_command(name: str | None, output: Path | None, force: bool) -> int:
     """Write profiles.csv and edges.csv of the example NAME, or list the examples.
 
@@ -31,7 +31,7 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
     """
     if name is None:
         if output is not None:
-            raise click.UsageError(f"which example? name one of {', '.join(EXAMPLES)}")
+            raise click.UsageError(f"no example: name one of {', '.join(EXAMPLES)}")
         grid = grid_of(header=False)
         for entry in EXAMPLES.values():
             grid.add_row(entry.name, entry.says)
@@ -39,7 +39,7 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
         return 0
     graph = example(name)
     if output is None:
-        raise click.UsageError("where to? give -o FOLDER")
+        raise click.UsageError("no folder: give -o FOLDER")
     files = {
         "profiles.csv": csv_text(["profile", *graph.inputs.labels], _profile_rows(graph)),
         "edges.csv": csv_text(["from", "to"], graph.edge_names),

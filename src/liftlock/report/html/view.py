@@ -342,7 +342,7 @@ class ColumnView:
 
     @property
     def resampled(self) -> Rows:
-        """The leakage under tables drawn anew, in nats."""
+        """The leakage under bootstrap resamples, in nats."""
         found = self.column.resampled
         if found is None:
             return []
@@ -430,7 +430,8 @@ def proved_distributions(made: Mechanism) -> UserChannel:
             or not lower.allows(1 / distribution.smallest)
         ):
             raise InputError(
-                f"the law of {channel.form} does not keep {made.certificate.guarantee}",
+                f"the sampling distribution of {channel.form} does not keep "
+                f"{made.certificate.guarantee}",
                 value=f"{float(distribution.smallest):.10g} to {float(distribution.largest):.10g}",
                 remedy="make the mechanism again",
             )

@@ -45,10 +45,10 @@ def check_picture(path: Path, *needed: str) -> None:
     """Refuse a picture that could not be drawn, before any work is done."""
     if path.suffix.lower() not in KINDS:
         raise FileError(
-            "unknown kind of picture",
+            "unknown picture format",
             where=str(path),
             value=path.suffix or None,
-            remedy=f"end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}",
+            remedy=f"give it a name that ends in {', '.join(KINDS[:-1])} or {KINDS[-1]}",
         )
     check_writable(path)
     with extra("plot"):

@@ -54,7 +54,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         tidy(axes)
         write_names(axes, names)
         if not all(curve.keeps for curve in found.curves):
-            note = "* published formula, drawn at the budget that it truly needs"
+            note = "* published formula, drawn at the budget it actually needs"
             if any(math.isinf(point.needed) for curve in found.curves for point in curve.points):
                 note += "; points that no budget covers are left out"
             figure.supxlabel(note, fontsize=8, x=0.01, ha="left", color="#444444")

@@ -43,7 +43,7 @@ def design_report(made: Mechanism, others: Sequence[Baseline]) -> RenderableType
         certificate_lines(made.certificate),
         Text(),
         Text(words, style="bold"),
-        Text(f"{counted(inputs, 'input')}, {outputs}; made by {origin.method}"),
+        Text(f"{counted(inputs, 'input')}, {outputs}; method: {origin.method}"),
     ]
     crowd = made.describe_crowd()
     parts += [Text(crowd)] if crowd else []
@@ -156,7 +156,7 @@ def comparison_table(found: Comparison) -> RenderableType:
     if not all(curve.keeps for curve in found.curves):
         parts += [
             Text(),
-            Text("* published formula; in brackets the budget that it truly needs", style="dim"),
+            Text("* published formula; in brackets the budget it actually needs", style="dim"),
         ]
     return Group(*parts)
 

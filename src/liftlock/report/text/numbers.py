@@ -110,7 +110,7 @@ def number_lines(made: Mechanism) -> list[RenderableType]:
             f"{found.reading} for everybody: {_short(found.nothing_absolute)})"
         ),
         Text(
-            f"its squared error, with that of cutting, is {amount(found.squared)} (no release: "
+            f"its squared error, including discretisation, is {amount(found.squared)} (no release: "
             f"{amount(found.nothing_squared)}), root mean square "
             f"{_short(math.sqrt(found.squared))} (no release: "
             f"{_short(math.sqrt(found.nothing_squared))})"

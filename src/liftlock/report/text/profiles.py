@@ -72,7 +72,7 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileBaseline] = ()) -> Ren
     own = graph.uses_profile(made.channel.inputs)
     whose = "one matrix for each profile" if own else "one matrix for all profiles"
     about = f"{counted(len(graph), 'profile')}, {made.channel.outputs_text}; {whose}"
-    parts.append(Text(about if origin is None else f"{about}; made by {origin.method}"))
+    parts.append(Text(about if origin is None else f"{about}; method: {origin.method}"))
     if origin is not None:
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     found = _errors(made, graph)
@@ -285,7 +285,7 @@ def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
 
 def released_table(found: Comparison) -> Grid:
     """Return how often values are turned into wrong ones, for every method and budget."""
-    grid = grid_of(f"{found.context}: how often a value is turned into a wrong one")
+    grid = grid_of(f"{found.context}: probability of releasing a wrong value")
     grid.add_column("method", no_wrap=True)
     for name in ("epsilon", "largest chance of one wrong value", "mean chance", "loss in nats"):
         grid.add_column(name, justify="right")

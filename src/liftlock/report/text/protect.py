@@ -35,8 +35,8 @@ def protection_report(protection: Protection) -> RenderableType:
             about = ", ".join(shown(secret) for secret in beyond)
             parts.append(
                 Text(
-                    f"WARNING: together they tell more about {about} than one of them may; protect "
-                    "them as one value (--together)",
+                    f"WARNING: together they reveal more about {about} than the budget of one "
+                    "allows; protect them as one value (--together)",
                     style="bold",
                 )
             )
@@ -79,13 +79,13 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         if origin.describe_gap():
             words += f", {origin.describe_gap()}"
         parts.append(Text(words))
-        parts.append(Text(f"made by {origin.method}"))
+        parts.append(Text(f"method: {origin.method}"))
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     found = column.resampled
     if found is not None:
         parts.append(
             Text(
-                f"learned from this table: under {found.tables} tables drawn anew from its rows, "
+                f"learned from this table: under {found.tables} bootstrap resamples of its rows, "
                 f"beliefs fell by at most {nats(found.lower[1], 3)} and rose by at most "
                 f"{nats(found.upper[1], 3)} in 95 % of them",
                 style="dim",
@@ -122,7 +122,7 @@ def _combined(protection: Protection) -> Grid:
 
 def _kept(protection: Protection) -> list[RenderableType]:
     grid = grid_of()
-    grid.add_column("stays as it is", no_wrap=True)
+    grid.add_column("kept unchanged", no_wrap=True)
     grid.add_column("about", no_wrap=True)
     grid.add_column("beliefs fall by", justify="right")
     grid.add_column("rise by", justify="right")
@@ -138,7 +138,7 @@ def _kept(protection: Protection) -> list[RenderableType]:
             style="bold",
         ),
         grid,
-        Text("in nats, in this table; leave them out (--drop), or protect them too (--column)"),
+        Text("in nats, in this table; drop them (--drop), or protect them too (--column)"),
     ]
 
 
