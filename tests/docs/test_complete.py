@@ -278,7 +278,7 @@ def test_no_places_of_one_machine() -> None:
         ("known-limits", "After {:,} steps", "notions.breach.MOST_NODES"),
         ("known-limits", "more than {:,} cells, or 512 MiB", "files.sheet.MOST_CELLS"),
         ("howto/lock-a-mechanism", "with more than {:g} are dropped", "designs.lock.NOISE"),
-        ("howto/lock-a-mechanism", "sum to 2^{}.", "exact.weights.DEFAULT_BITS"),
+        ("howto/lock-a-mechanism", "sum to 2^{}.", "exact.rounding.DEFAULT_BITS"),
     ],
 )
 def test_limits_are_those_of_the_code(page: str, words: str, name: str) -> None:
@@ -296,7 +296,7 @@ def test_the_table_of_numbers_is_made(tmp_path: Path) -> None:
 
 
 def test_every_law_and_fit_is_documented() -> None:
-    page = WRITTEN[DOCS / "line.md"]
+    page = WRITTEN[DOCS / "continuous.md"]
     for _, form in continuous.DISTRIBUTIONS.values():
         assert f"`{form}`" in page, form
     for name in continuous.FITS:

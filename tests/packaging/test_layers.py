@@ -49,7 +49,7 @@ COMMANDS = [
     ("tables", "protect people.csv --column job --epsilon 1 -o safe.csv"),
     ("tables", "release mechanism.json people.csv --column job -o safe.csv"),
     ("plot", "audit channel.csv --prior prior.csv --plot lifts.png"),
-    ("fit", "fit people.csv --column pay --law mixture"),
+    ("fit", "fit people.csv --column pay --distribution mixture"),
     ("statistics", "probe pairs.csv --prior prior.csv --claim lip=1"),
 ]
 

@@ -32,7 +32,7 @@ from liftlock.report.text.fit import fit_report
 @click.option("--domain", metavar="L:U", help=DOMAIN_HELP)
 @click.option(
     "--distribution",
-    "law",
+    "distribution",
     type=click.Choice(FITS),
     default="mixture",
     show_default=True,

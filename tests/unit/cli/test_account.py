@@ -266,7 +266,7 @@ def test_a_picture(made: Run) -> None:
     assert Path("t.svg").read_text() == drawn
     assert "would overwrite LEDGER" in one_line(
         made("account", "l.json", "--plot", "l.json"), 2
-    ) or ("unknown kind of picture" in made("account", "l.json", "--plot", "l.json").err)
+    ) or ("unknown picture format" in made("account", "l.json", "--plot", "l.json").err)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_ranges() -> None:
         (["--seconds", "-1"], ["--seconds is not positive"]),
         (["--csv", "no/x.csv"], ["no such folder"]),
         (["--csv", "p.csv"], ["--csv would overwrite --prior"]),
-        (["--plot", "x.bmp"], ["unknown kind of picture", ".png"]),
+        (["--plot", "x.bmp"], ["unknown picture format", ".png"]),
     ],
 )
 def test_bad_input_is_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:

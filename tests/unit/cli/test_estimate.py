@@ -91,7 +91,7 @@ def test_a_wrong_prior_is_shouted(files: Path, capsys: pytest.CaptureFixture[str
         (["reports.csv", "--column", "answer", "--seed", "x"], "--seed"),
         (["foreign.json"], "another mechanism"),
         (["reports.csv", "--column", "answer", "-o", "made.json"], "would overwrite"),
-        (["reports.csv", "--column", "answer", "--plot", "made.csv"], "unknown kind of picture"),
+        (["reports.csv", "--column", "answer", "--plot", "made.csv"], "unknown picture format"),
     ],
 )
 def test_refusals_are_one_line(

@@ -73,7 +73,7 @@ def test_all_but_the_column_stays_character_by_character(run: Run, plain: Mechan
 def test_in_words(run: Run, plain: Mechanism) -> None:
     done = run(*COMMAND, "--drop", "note", files={"t.csv": TABLE})
     assert done.code == 0, done
-    assert '4 rows, "x" replaced' in done.out
+    assert '4 rows, "x" privatised' in done.out
     assert f"guarantee for one release: {plain.certificate.guarantee}" in done.out
     assert Path("safe.csv").read_text().splitlines()[0] == "id,x"
 
@@ -109,7 +109,9 @@ def test_missing_cells_by_the_mechanisms_rule(run: Run, tmp_path: Path) -> None:
     done = run(*COMMAND, "--force")
     assert done.code == 0
     assert cells("safe.csv", "x")[1] == ""
-    assert "1 missing cells were kept missing: who has none is not protected" in done.err
+    assert (
+        "1 missing cells were kept missing: whether a value is missing is not protected" in done.err
+    )
     assert "both releases count together" in done.err
 
 
@@ -165,7 +167,7 @@ def test_bad_requests(
 
 def test_a_mechanism_without_a_column_needs_a_name(run: Run) -> None:
     design(Prior.uniform([*"abc"]), LIP("1"), method="safe-response").save("m.json")
-    assert_refused(run(*COMMAND, files={"t.csv": TABLE}), "give --column")
+    assert_refused(run(*COMMAND, files={"t.csv": TABLE}), "name the one to privatise by --column")
     assert run(*COMMAND, "--column", "x").code == 0
 
 
@@ -270,7 +272,7 @@ def test_each_row_is_released_under_its_own_prior(run: Run) -> None:
         (("--local-priors", "p_", "--profile-column", "k"), "knows no profiles"),
         (("--local-priors", "p_", "--local-budgets", "e"), "no such column at t.csv, line 1: 'e'"),
         (("--local-priors", "p_", "--local-budgets", "k"), "budget"),
-        (("--local-priors", "p_"), "users without budgets"),
+        (("--local-priors", "p_"), "the users have no budgets"),
     ],
 )
 def test_bad_requests_of_users(run: Run, options: tuple[str, ...], said: str) -> None:
@@ -283,9 +285,9 @@ def test_bad_rows_of_users(run: Run, plain: Mechanism) -> None:
     users("arc").save("u.json")
     ask = (*OWN, "--column", "x", "--drop", "k", "-o", "safe.csv")
     for old, new, said in (
-        ("no,0.9,0.1", "yes,1,0", "its own prior calls impossible"),
-        ("no,0.9,0.1", "no,0.9,0.2", "are no prior"),
-        ("no,0.9,0.1", "maybe,0.9,0.1", "does not know"),
+        ("no,0.9,0.1", "yes,1,0", "probability 0 in the user's prior"),
+        ("no,0.9,0.1", "no,0.9,0.2", "are not a prior"),
+        ("no,0.9,0.1", "maybe,0.9,0.1", "not an input of the mechanism"),
         ("no,0.9,0.1", "no,much,0.1", "not a number"),
     ):
         table = {"t.csv": PEOPLE.replace(old, new)}
@@ -302,5 +304,7 @@ def test_a_release_of_users_is_recorded(run: Run) -> None:
 
 
 def test_a_column_of_one_value_is_a_copy_too(run: Run, plain: Mechanism) -> None:
-    assert_refused(run(*COMMAND, files={"t.csv": "x,y\na,A\na,a\n"}), "'y' tells the protected")
+    assert_refused(
+        run(*COMMAND, files={"t.csv": "x,y\na,A\na,a\n"}), "'y' determines the protected"
+    )
     assert run(*COMMAND, "--keep", "y").code == 0

@@ -198,7 +198,7 @@ def test_a_copy_of_the_column_is_not_kept(run: Run, copied: list[str]) -> None:
     lines = zip([1, 2, 3], ["x", "Y", "x"], copied, strict=True)
     table = "n,usage,backup\n" + "".join(f"{n},{one},{other}\n" for n, one, other in lines)
     outcome = shared(run, table)
-    parts = ["the kept column 'backup' tells the protected column 'usage'", "--drop backup"]
+    parts = ["the kept column 'backup' determines the protected column 'usage'", "--drop backup"]
     assert_refused(outcome, *parts)
     arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
     assert_refused(run("release", *arguments, "--keep-profile"), *parts)
@@ -259,7 +259,7 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE], ["Missing option", "-o"]),
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"],
-            ["needs one of --who and --id"],
+            ["give --who or --id"],
         ),
         ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--id goes with --ledger"]),
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
@@ -302,7 +302,7 @@ def test_other_mechanisms(run: Run) -> None:
     ll.lock(coin, ll.LIP("0"), ll.Prior.uniform([0, 1])).save("safe.json")
     arguments = ["--column", "usage", "-o", "safe.csv"]
     outcome = run("release", "safe.json", "table.csv", *arguments, files=FILES)
-    assert_refused(outcome, "a value that the mechanism does not know", "'low'; it knows 0, 1")
+    assert_refused(outcome, "not an input of the mechanism", "'low'; its inputs are 0, 1")
     for option in (["--profile-column", "user"], ["--keep-profile"], ["--impossible", "refuse"]):
         outcome = run("release", "safe.json", "table.csv", *arguments, *option)
         assert_refused(outcome, f"the mechanism knows no profiles: leave out {option[0]}")
@@ -587,7 +587,7 @@ def test_names_for_the_profiles_are_not_kept(run: Run) -> None:
     table = {"t.csv": "who,badge,bit\n" + "".join(lines)}
     release = ["release", "safe.json", "t.csv", "--column", "bit", "--profile-column", "who"]
     refused = run(*release, "-o", "s.csv", files=table)
-    assert_refused(refused, "the kept column 'badge' tells the secret 'who' value by value")
+    assert_refused(refused, "the kept column 'badge' determines the secret 'who'")
     assert run(*release, "-o", "s.csv", "--drop", "badge").code == 0
     kept = run(*release, "-o", "kept.csv", "--keep", "badge", "--keep", "who")
     assert kept.code == 0, kept

@@ -115,7 +115,7 @@ def test_options_and_the_utility_are_handed_over() -> None:
     assert seen["whatever"] == 4
     ll.design(PRIOR, ll.LIP("1"), method=partial(told, pace=7), utility="guess")
     assert seen["pace"] == 7
-    with pytest.raises(InputError, match="told has no option of this name: 'speed'; it takes pace"):
+    with pytest.raises(InputError, match="told has no such option: 'speed'; its options are pace"):
         ll.design(PRIOR, ll.LIP("1"), method=told, speed=1)
 
 

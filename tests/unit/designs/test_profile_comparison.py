@@ -147,7 +147,7 @@ def test_points_are_told_and_written() -> None:
 
 def test_what_was_not_compared() -> None:
     found = sweep(example("couplet"), ["1"], methods=["randomised-response"])
-    with pytest.raises(InputError, match="a method that was not compared: 'cluster'"):
+    with pytest.raises(InputError, match="the method was not compared: 'cluster'"):
         found["cluster"]
 
 

@@ -75,12 +75,12 @@ def test_leakage_together_is_that_of_the_account_and_larger_than_of_each() -> No
 
 def test_columns_that_stay_and_tell_too_much_are_a_warning() -> None:
     text = text_of(WHOLE)
-    assert "WARNING: a column that stays tells more about a secret than the budget allows" in text
+    assert "WARNING: a kept column reveals more about a secret than the budget allows" in text
     assert "any amount" in text
     assert "0.75" in text
     assert "WARNING" not in text_of(replace(WHOLE, kept=(), combined=()))
     two = replace(WHOLE, kept=WHOLE.kept * 2)
-    assert "columns that stay tell more" in text_of(two)
+    assert "kept columns reveal more" in text_of(two)
 
 
 def test_a_prior_for_each_row_has_a_guarantee_but_no_table() -> None:

@@ -376,7 +376,7 @@ def test_from_columns_to_csv(tmp_path: Path) -> None:
     read = [cell for piece in pieces for cell in piece.batch.column(0).to_pylist()]
     assert read == capitals(table)["answer"].to_pylist()
     pq.write_table(every_type(), tmp_path / "all.parquet")
-    with pytest.raises(InputError, match=r"column 'bytes' of binary cannot be written to a CSV"):
+    with pytest.raises(InputError, match=r"column 'bytes' of binary cannot be a column of a CSV"):
         rewrite_table(open_table(tmp_path / "all.parquet"), tmp_path / "d.csv", upper())
     assert not (tmp_path / "d.csv").exists()
 

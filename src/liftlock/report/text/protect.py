@@ -133,7 +133,7 @@ def _kept(protection: Protection) -> list[RenderableType]:
     one = len(protection.kept) == 1
     return [
         Text(
-            f"WARNING: {'a column that stays tells' if one else 'columns that stay tell'} more "
+            f"WARNING: {'a kept column reveals' if one else 'kept columns reveal'} more "
             "about a secret than the budget allows",
             style="bold",
         ),

@@ -123,7 +123,7 @@ def test_long_lists_are_cut(run: Run) -> None:
         (["m.csv", *GRAPH, "--at-epsilon", "2"], ["--at-epsilon does not go with a graph"]),
         (["m.csv", *GRAPH, "--check", "lip=1"], ["not defined for a graph of profiles"]),
         (["m.csv", *GRAPH, "--check", "profile=x"], ["profile is not a number: 'x'"]),
-        (["m.csv", *GRAPH, "--plot", "graph.txt"], ["unknown kind of picture at graph.txt"]),
+        (["m.csv", *GRAPH, "--plot", "graph.txt"], ["unknown picture format at graph.txt"]),
         (["none.csv", *GRAPH], ["no such file at none.csv"]),
         (["m.csv", "--profiles", "none.csv", "--graph", "chain"], ["no such file at none.csv"]),
         (["m.csv", "--profiles", "profiles.csv", "--edges", "none.csv"], ["no such file at none"]),

@@ -78,7 +78,7 @@ def test_an_interruption_leaves_no_half(run: Run, monkeypatch: pytest.MonkeyPatc
         ([*CURVE, "--epsilons", "1,,2"], ["an empty budget"]),
         (["compare", "--released", *GRAPH, "--methods", "magic"], ["unknown method: 'magic'"]),
         ([*CURVE, "--csv", "edges.csv"], ["--csv would overwrite --edges"]),
-        ([*CURVE, "--plot", "curve.doc"], ["unknown kind of picture"]),
+        ([*CURVE, "--plot", "curve.doc"], ["unknown picture format"]),
     ],
 )
 def test_refusals(run: Run, arguments: list[str], parts: list[str]) -> None:

@@ -59,7 +59,7 @@ def test_many_edges(run: Run) -> None:
     [
         (
             ["one.json", "other.json", "--of", "samples"],
-            ["another graph", "one.json", "other.json"],
+            ["not the graph of", "one.json", "other.json"],
         ),
         (["one.json"], ["Missing option '--of'"]),
         (["--of", "samples"], ["Missing argument"]),

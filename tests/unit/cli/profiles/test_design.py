@@ -172,7 +172,7 @@ def design(*arguments: str) -> list[str]:
             [*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"],
             ["--plot would overwrite the output"],
         ),
-        ([*DESIGN, "--plot", "graph.doc"], ["unknown kind of picture at graph.doc"]),
+        ([*DESIGN, "--plot", "graph.doc"], ["unknown picture format at graph.doc"]),
         ([*DESIGN, "--weights", "groups.csv"], ["weight is not a number at groups.csv, line 2"]),
         ([*DESIGN, "--loss", "edges.csv"], ["loss is not a number at edges.csv, line 2"]),
         ([*DESIGN, "--loss", "l.csv"], ["the loss's columns do not match the values at l.csv"]),

@@ -51,8 +51,8 @@ def test_the_table_has_the_same_counts(run: Run) -> None:
 
 def test_refusals(run: Run) -> None:
     assert_refused(run("profiles", "example", "magic", "-o", "."), "unknown example", "couplet")
-    assert_refused(run("profiles", "example", "couplet"), "where to? give -o FOLDER")
-    assert_refused(run("profiles", "example", "-o", "."), "which example? name one of couplet")
+    assert_refused(run("profiles", "example", "couplet"), "no folder: give -o FOLDER")
+    assert_refused(run("profiles", "example", "-o", "."), "no example: name one of couplet")
     assert run("profiles", "example", "couplet", "-o", ".").code == 0
     again = run("profiles", "example", "chain-6", "-o", ".")
     assert_refused(again, "the file exists already at profiles.csv", "--force")

@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 from liftlock import Prior, audit, design
 from liftlock.notions import LDP, LIP
 
-FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
+FOLDER = Path(__file__).parents[4] / "docs" / "schemas"
 STORE: Registry[Any] = Registry().with_resources(
     (path.name, Resource.from_contents(json.loads(path.read_text(encoding="utf-8"))))
     for path in FOLDER.glob("*.schema.json")

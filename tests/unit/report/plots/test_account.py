@@ -31,7 +31,7 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     lower = Release.of(Channel.from_rows({0: {0: 1, 1: 0}, 1: {0: "1/2", 1: "1/2"}}))
     with pytest.raises(InputError, match="the leakage is infinite"):
         draw_spent(Repetition(lower, FAIR), tmp_path / "a.png", most=2)
-    with pytest.raises(FileError, match="unknown kind of picture"):
+    with pytest.raises(FileError, match="unknown picture format"):
         draw_spent(identity, tmp_path / "a.txt")
     with pytest.raises(InputError, match="record a release first"):
         drawable(LedgerAccount(Ledger.new()))

@@ -318,6 +318,6 @@ def test_too_many_are_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(graph_module, "MOST_EDGES", 4)
     with pytest.raises(InputError, match="too many edges for a picture"):
         draw_graph(plainly(example("chain-6")), tmp_path / "graph.png")
-    with pytest.raises(FileError, match="unknown kind of picture"):
+    with pytest.raises(FileError, match="unknown picture format"):
         draw_graph(plainly(example("couplet")), tmp_path / "graph.gif")
     assert list(tmp_path.iterdir()) == []

@@ -212,6 +212,6 @@ def test_what_cannot_be_drawn(tmp_path: Path, chain: Comparison, categories: Com
     prior = compare(Prior.uniform("ab"), None, ["k-rr"], ["1"])
     with pytest.raises(InputError, match="this picture is for graphs of profiles"):
         draw_released(prior, tmp_path / "no.png")
-    with pytest.raises(FileError, match="unknown kind of picture"):
+    with pytest.raises(FileError, match="unknown picture format"):
         draw_released(chain, tmp_path / "no.txt")
     assert list(tmp_path.iterdir()) == []

@@ -183,7 +183,7 @@ def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
     for name in names:
         parts = [
             mass * distribution[cell].get(name, Fraction(0))
-            for mass, cell in zip(masses, learned.encoding.columns[0].cells, strict=True)
+            for mass, cell in zip(masses, learned.encoding.columns[0].bins, strict=True)
         ]
         mean = sum(float(p) * x for p, x in zip(parts, learned.points, strict=True))
         assert name == pytest.approx(mean / float(sum(parts)), abs=0.05)
@@ -207,7 +207,7 @@ def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(poli
     if policy == "keep":
         assert distribution[MISSING_LABEL] == {MISSING_LABEL: 1}
         assert all(
-            MISSING_LABEL not in distribution[cell] for cell in learned.encoding.columns[0].cells
+            MISSING_LABEL not in distribution[cell] for cell in learned.encoding.columns[0].bins
         )
 
 
