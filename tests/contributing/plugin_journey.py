@@ -81,7 +81,7 @@ def designs() -> None:
     assert "in which half of the symbols" in said("designs half-response")
     write("prior.csv", ("label", "count"), ("none", 7), ("cold", 2), ("flu", 1))
     made = "design --prior prior.csv --notion ldp --epsilon 1 -o made.json"
-    assert "made by half-response" in said(f"{made} --method half-response")
+    assert "method: half-response" in said(f"{made} --method half-response")
     asked = "compare --prior prior.csv --epsilons 1,2 --utility gini --json"
     data = parsed(said(f"{asked} --methods half-response,safe-response"))
     assert [curve["method"] for curve in data["curves"]] == ["half-response", "safe-response"]

@@ -102,7 +102,7 @@ def run(root: Path, command: str, *paths: Path) -> str:
     """Run a command of the page in a copy of the sources, which it imports."""
     words = shlex.split(command)
     if words[0] == "liftlock":
-        words = [sys.executable, "-m", "liftlock.cli", *words[1:]]
+        words = [sys.executable, "-m", "liftlock", *words[1:]]
     elif words[0].endswith("python"):
         words = [sys.executable, *words[1:], "-q", "-p", "no:logging", "-p", "no:cacheprovider"]
     path = os.pathsep.join(map(str, (root / "src", *paths)))

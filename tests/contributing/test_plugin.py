@@ -46,7 +46,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock.utility import Entry, Utility
+from liftlock.utility import Utility, UtilityKind
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ class Gini(Utility):
         return -2.0 * np.asarray(posteriors)
 
 
-ENTRY = Entry("gini", lambda inputs: Gini(), "how mixed the posterior is")
+ENTRY = UtilityKind("gini", lambda inputs: Gini(), "how mixed the posterior is")
 '''
 
 DOUBLE = '''"""Twice the sum of the levels of LDP: true, and never the least."""
 
-from liftlock.accounting.accountants import LdpSum
+from liftlock.accounting.accountants import LdpSumAccountant
 from liftlock.notions.measurement import Measurement
 
 
-class DoubleLdpSum(LdpSum):
+class DoubleLdpSum(LdpSumAccountant):
     """The bound of `LdpSumAccountant`, squared."""
 
     name = "double-ldp-sum"

@@ -78,7 +78,7 @@ def test_the_guarantee_and_its_witness_come_first() -> None:
     for said in (
         "an even chance becomes 62.25 %",
         "largest chance of any one wrong value:",
-        "12 profiles, 5 outputs; one matrix for each profile; made by cluster",
+        "12 profiles, 5 outputs; one matrix for each profile; method: cluster",
         "the same observation released twice",
         "another distribution than the profile says",
         "profiles that no edge joins",

@@ -58,7 +58,7 @@ def test_everything_that_was_promised_and_found_is_said() -> None:
     assert '"job", hiding "health"' in text
     assert '"pay", hiding its own value' in text
     assert text.count("CERTIFIED: lip(epsilon=1)") == 2
-    assert "made by optimal" in text
+    assert "method: optimal" in text
     assert "fell by at most 1.25 and rose by at most 0.95 in 95 %" in text
     assert '6 rows: "job", "pay" replaced, "health" left out' in text
 
@@ -70,7 +70,7 @@ def test_leakage_together_is_that_of_the_account_and_larger_than_of_each() -> No
     assert f"{float(leak['eps_upper'].value):.6g}" in text
     assert float(leak["lip"].value) > 1
     assert "exact" in text
-    assert "WARNING: together they tell more about" in text
+    assert "WARNING: together they reveal more about" in text
 
 
 def test_columns_that_stay_and_tell_too_much_are_a_warning() -> None:
