@@ -8,7 +8,8 @@ import runpy
 
 import pytest
 
-from tests.house.rooms import ROOT, SOURCE, layers
+from tests.house.rooms import ROOT, layers
+from tests.house.tracer import SOURCE
 
 PAGE = (ROOT / "docs/design.md").read_text(encoding="utf-8")
 PICTURES = runpy.run_path(str(ROOT / "docs/pictures.py"))
