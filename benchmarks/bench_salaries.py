@@ -143,7 +143,7 @@ def run() -> Group:
 def table(rows: Sequence[Row], notion: str, delta: str, what: str, nothing: float) -> Table:
     """Return one table: methods down, budgets across, face value / best reading."""
     shown = Table(
-        title=f"mean absolute error, {what}, {BINS} cells; {notion}, delta {delta}; "
+        title=f"mean absolute error, {what}, {BINS} bins; {notion}, delta {delta}; "
         f"no release {nothing:.0f}\nface value / best reading of the same report"
     )
     shown.add_column("method")

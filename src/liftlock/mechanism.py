@@ -670,7 +670,7 @@ def lock_users(
 
 
 def _read_former_users(data: dict[str, Any]) -> Mechanism:
-    """Read the former file of users' mechanisms: its law is derived again, and must be the same."""
+    """Read the former file of users' mechanisms: its distribution is derived again, and agree."""
     alphabet = Alphabet.from_data(data.get("labels"))
     notion = make_notion(str(data["notion"]), data["budgets"])
     stored = {str(name): int(exact(value)) for name, value in data["law"].items()}

@@ -1,4 +1,9 @@
-"""Reading and writing files safely: whole or not at all, and every refusal says where."""
+"""Files: written whole or not at all, read with errors that say where, JSON, and locks.
+
+The lock of a ledger lets one release through at a time. It is held by the system, so that of a
+process that was killed is free. Its file is deleted by whoever holds it; one who had opened it
+before finds that it has no name any more, and begins again.
+"""
 
 from __future__ import annotations
 
@@ -486,6 +491,9 @@ class StoredObject(ABC):
         data = read_json(place, begins=OURS)
         with errors_at(place):
             return cls.from_data(data)
+
+
+# --- the lock of a ledger -------------------------------------------------------------------------
 
 
 @contextmanager

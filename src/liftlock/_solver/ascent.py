@@ -204,7 +204,7 @@ def least_uncertainty(error: float, values: int) -> float:
     of a distribution whose likeliest value has a given chance is least when as many values as fit
     have the same chance, and the convex hull of that joins the even distributions.
 
-    Source: math the entropy of a law by its largest chance.
+    Source: math the entropy of a distribution by its largest chance.
 
     >>> round(least_uncertainty(0.5, 2), 6), round(least_uncertainty(0.25, 2), 6)
     (0.693147, 0.346574)

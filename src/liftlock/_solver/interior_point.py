@@ -196,7 +196,7 @@ class InteriorPointMethod:
         return float(self.band.over_inputs(products).sum())
 
     def step(self) -> bool:
-        """Go direction the optimum; False when rounding allows no more."""
+        """Go towards the optimum; False when rounding allows no more."""
         system = _NewtonSystem(self.band, self.crowd, *self._state)
         mean = system.mean
         predicted = system.direction(0.0)

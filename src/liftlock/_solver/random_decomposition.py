@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from liftlock._solver.column_generation import Decomposition
 
 
+# --- compiled loops: drawing sets of symbols, fitting them, reducing mixtures ---------------------
+
+
 @compiled("f8[:,::1](f8[::1],f8[::1],i8[:,::1],f8[:,::1])")
 def draw_sets(shares, width, orders, coins):  # type: ignore[no-untyped-def]
     """Round each symbol's share to 0 or 1 but for one, keeping every mean and the total width.
@@ -115,7 +118,7 @@ def fit_sets(shown, width, by_width):  # type: ignore[no-untyped-def]
 
 
 @compiled(NOTHING(MATRIX, VECTOR, INTEGER, INTEGER))
-def eliminate_weights(null, left, first, last):  # type: ignore[no-untyped-def]
+def eliminate_block(null, left, first, last):  # type: ignore[no-untyped-def]
     """Set weights to 0 one by one along rows first..last - 1 of `null`, which move no mean."""
     directions, count = null.shape
     for d in range(first, last):
@@ -148,6 +151,9 @@ def eliminate_weights(null, left, first, last):  # type: ignore[no-untyped-def]
                 for k in range(count):
                     null[e, k] -= factor * null[d, k]
                 null[e, place] = 0.0
+
+
+# --- the decomposition ----------------------------------------------------------------------------
 
 
 def even_columns(
@@ -302,5 +308,5 @@ def _eliminate_weights(points: Floats, weights: Floats, clock: Clock) -> Floats:
     together = max(1, LIMITS.block // null.size)
     for first in range(0, len(null), together):
         clock.check()
-        eliminate_weights(null, left, first, min(first + together, len(null)))
+        eliminate_block(null, left, first, min(first + together, len(null)))
     return left

@@ -1,4 +1,28 @@
-"""Reductions: make a task smaller, and map what is found back, with the bound proved again."""
+"""Reductions: make a task smaller, and map what is found back, with the bound proved again.
+
+*Neighbours.* The search for an LDP optimum grows quickly with the number of symbols. Numbers near
+each other can share a row without losing much, and rows that are there twice keep every ratio of
+likelihoods.
+
+*Types.* Symbols that say the same of the secret are one symbol to the solver.
+
+The type of x is its row P(. | x). Whether a lift notion, or LDP of the secret, allows an output
+depends on the beliefs P(s | y) alone: they are linear in the posterior v = P(. | y), with the same
+coefficients for all symbols of a type. Let the cost c be concave, symmetric in the symbols, and
+blind to those of probability 0 (entropy, 1 - sum v^2, 1 - max v). Then the least cost over
+mechanisms on X is the least cost over mechanisms on the types.
+
+It is no less: adding up v within each type keeps P(s | y), and the sums, padded by zeros, majorise
+v, so that the Schur-concave c does not grow. It is no more: cut an output on types into pieces that
+take one symbol only from each type, in the proportions of the output. Every piece has the posterior
+of the output but for names, hence the same beliefs and the same cost.
+
+Lay the symbols of each type end to end on its interval, and its outputs too; every end of a symbol
+cuts the output that it lies in. There are then no more outputs than symbols and outputs on types
+together.
+
+Source: math symbols of one type under a symmetric cost.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +70,35 @@ from liftlock.utility.base import (
 )
 from liftlock.utility.mean import Mean, points_of
 from liftlock.utility.registry import make_utility
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A smaller task, and how its solution becomes one of the task that it was made from."""
+
+    task: Task
+    expand: Callable[[Solution, Solve], Solution]
+    """Takes what was found, and the solver itself, which may be needed for a bound."""
+    summary: str
+    """What became smaller, in numbers."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """One way to make a task smaller."""
+
+    name: str
+    summary: str
+    """What it does, in one line."""
+    when: str
+    """Where it applies."""
+    loses: str
+    """How the bound is proved again, and what it may lose."""
+    apply: Callable[[Task], Reduced | None]
+    """Returns None where it does not apply."""
+
+
+# --- neighbours -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -151,6 +204,9 @@ def _group_neighbours(
     means = np.bincount(group, masses * points) / np.bincount(group, masses)
     alphabet = Alphabet.of(range(size), [Fraction(float(mean)) for mean in means])
     return Prior(alphabet, tuple(counts)), group
+
+
+# --- types ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -294,30 +350,7 @@ def _pieces(parts: list[_Part], mass: float) -> list[dict[int, float]]:
 Solve = Callable[[Task], Solution]
 
 
-@dataclass(frozen=True)
-class Reduced:
-    """A smaller task, and how its solution becomes one of the task that it was made from."""
-
-    task: Task
-    expand: Callable[[Solution, Solve], Solution]
-    """Takes what was found, and the solver itself, which may be needed for a bound."""
-    summary: str
-    """What became smaller, in numbers."""
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """One way to make a task smaller."""
-
-    name: str
-    summary: str
-    """What it does, in one line."""
-    when: str
-    """Where it applies."""
-    loses: str
-    """How the bound is proved again, and what it may lose."""
-    apply: Callable[[Task], Reduced | None]
-    """Returns None where it does not apply."""
+# --- the table ------------------------------------------------------------------------------------
 
 
 def drop_impossible_inputs(task: Task) -> Reduced | None:

@@ -51,7 +51,7 @@ GRID_HELP = f"Number of bins.  [default: {DEFAULT_BINS}]"
 
 @dataclass(frozen=True)
 class ContextOptions(OptionGroup):
-    """What is known: a prior, a joint, a set of priors, or numbers cut into cells."""
+    """What is known: a prior, a joint, a set of priors, or discretised numbers."""
 
     prior: Path | None = option(
         "--prior",
@@ -242,7 +242,7 @@ class ContextOptions(OptionGroup):
     # --- numbers and counts -----------------------------------------------------------------------
 
     def _numbers(self, note: Note) -> ContinuousPrior:
-        """Read the law, or the column, as a prior on the line."""
+        """Read the distribution, or the column, as a continuous prior."""
         if self.distribution is not None:
             return ContinuousPrior.of(parse_distribution(self.distribution), self.domain)
         assert self.prior is not None
@@ -267,7 +267,7 @@ class ContextOptions(OptionGroup):
             )
 
     def _on(self, bins: GridPrior, note: Note) -> Prior:
-        """Return the masses of these numbers in the cells that a mechanism brings."""
+        """Return the masses of these numbers in the bins that a mechanism brings."""
         for name, value in (("--domain", self.domain), ("--bins", self.grid)):
             if value is not None:
                 raise InputError(
@@ -307,7 +307,7 @@ def fit_column(
     note: Note,
     components: int | None = None,
 ) -> Fit:
-    """Read a column and fit a law to it; say what the fit and the domain do to the numbers."""
+    """Read a column and fit a distribution to it; say what both do to the numbers."""
     with show_status("reading" if distribution == "sample" else "fitting") as progress:
         numbers = read_column(path, column, missing=missing, note=note)
         with errors_at(path):

@@ -63,7 +63,7 @@ class OrderedGroup(click.Group):
 # --- what plug-ins may add to ---------------------------------------------------------------------
 
 
-class TransferSubject(click.Choice[str]):
+class LazyChoice(click.Choice[str]):
     """A choice of names that are looked up when they are needed."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:

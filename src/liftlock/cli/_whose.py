@@ -41,7 +41,7 @@ class WhoseOptions(OptionGroup):
     profile_column: str | None = option(
         "--profile-column",
         metavar="NAME",
-        help="The profile of each row; left out of the output. Needed if the mechanism uses it.",
+        help="Column of profiles, dropped from the output. Needed if the mechanism uses it.",
     )
     keep_profile: bool = option(
         "--keep-profile",
@@ -56,10 +56,10 @@ class WhoseOptions(OptionGroup):
     local_priors: str | None = option(
         "--local-priors",
         metavar="PREFIX",
-        help="Each row has a prior of its own, in columns called PREFIX and a value.",
+        help="Per-user priors: each row's probabilities, in columns named PREFIX plus a value.",
     )
     local_budgets: str | None = option(
-        "--local-budgets", metavar="NAME", help="And a budget of its own, in this column."
+        "--local-budgets", metavar="NAME", help="Per-user budgets: the column that holds them."
     )
 
     def worker(

@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.text import Text
 
 from liftlock.cli._console import Notes, show_status, show_table_progress
-from liftlock.cli._options import FILE, OutputOptions, TransferSubject, option_group, output_options
+from liftlock.cli._options import FILE, LazyChoice, OutputOptions, option_group, output_options
 from liftlock.cli._reports import ReportOptions
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
@@ -43,7 +43,7 @@ from liftlock.report.text.estimate import estimate_report
 )
 @click.option(
     "--method",
-    type=TransferSubject(methods),
+    type=LazyChoice(methods),
     default="auto",
     show_default=True,
     help="Estimator.",

@@ -42,7 +42,7 @@ COMMANDS = {
     "account": "Total leakage of several releases.",
     "audit": "Measure a channel exactly under every privacy notion.",
     "lock": "Certify a matrix as a mechanism.",
-    "profiles": "Graphs of profiles: examples, compositions, curves.",
+    "profiles": "Graphs of profiles: examples and composition.",
     "probe": "Test a claim on recorded pairs of inputs and outputs.",
     "relations": "Bounds that a guarantee implies in the other notions.",
     "notions": "List the privacy notions and their syntax.",

@@ -1,4 +1,4 @@
-"""The friendly face of design: from a context and a notion to a certified mechanism."""
+"""The verbs of design: from a context and a notion to a certified mechanism, or the best of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings: the number that an output of a numeric mechanism stands for, so that it can be used."""
+"""Output values: the number that an output of a numeric mechanism stands for."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def read_context(context: object, method: object) -> Context | ContinuousPrior:
 def discretise(
     context: Context | ContinuousPrior, bins: int | None = None, spacing: str | None = None
 ) -> Context:
-    """Cut a continuous prior into cells; any other context is already finite."""
+    """Discretise a continuous prior into bins; any other context is already finite."""
     if isinstance(context, ContinuousPrior):
         return context.discretise(
             DEFAULT_BINS if bins is None else bins, "mass" if spacing is None else spacing
@@ -96,12 +96,12 @@ def discretise(
 
 
 def refuse_bins(context: Context, bins: int | None, spacing: str | None) -> None:
-    """Refuse to cut what is already finite."""
+    """Refuse to discretise what is already finite."""
     if bins is not None or spacing is not None:
         raise InputError(
             "only a continuous prior is discretised",
             value=context.describe(),
-            remedy="leave out cells and spacing",
+            remedy="leave out bins and spacing",
         )
 
 
@@ -346,6 +346,9 @@ def _is_constant(channel: AnyChannel) -> bool:
         return channel.levels[0] == channel.levels[1]
     floats = to_dense(channel).floats()
     return bool((floats == floats[:1]).all())
+
+
+# --- what a published formula truly guarantees ----------------------------------------------------
 
 
 def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tuple[Notion, str]:

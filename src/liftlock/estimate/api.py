@@ -233,7 +233,7 @@ def _answer_without_prior(
 def estimate_interval(
     estimator: Estimator[Model], counted: CountedReports, options: EstimateOptions
 ) -> IntervalEstimate:
-    """Return the spread of an estimate, as the options ask for it."""
+    """Return the interval of an estimate, as the options ask for it."""
     return make_interval(
         options.interval,
         estimator,

@@ -1,4 +1,8 @@
-"""How far sums in floats may be off: what a proof that was computed in them has to give up."""
+"""Rounding: what float sums may be off, rationals that are not too small, rows of integer weights.
+
+A proof that was computed in floats gives up how far their sums may be off; what errs on the safe
+side is never too small; a probability row is stored as integers that sum to a power of two.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,9 @@ def rounding(terms: int) -> float:
     True
     """
     return (2 * terms + 64) * UNIT
+
+
+# --- rationals that are certainly not too small ---------------------------------------------------
 
 
 SHORT_BITS = 160
@@ -81,6 +88,9 @@ def root_above(value: Fraction) -> Fraction:
     scaled = math.ceil(value * (1 << (2 * SHORT_BITS)))
     root = math.isqrt(scaled)
     return Fraction(root if root * root == scaled else root + 1, 1 << SHORT_BITS)
+
+
+# --- rows of integer weights ----------------------------------------------------------------------
 
 
 DEFAULT_BITS = 52

@@ -36,7 +36,7 @@ _LISTED = 6
 
 @dataclass(frozen=True)
 class ColumnEncoding:
-    """The rules of a column: what missing, rare and unknown values become, the cells of numbers.
+    """The rules of a column: what missing, rare and unknown values become, the bins of numbers.
 
     >>> code = ColumnEncoding("job", missing="(missing)", other="(other)", merged=("cook",))
     >>> read = CellReader(code, Alphabet.of(["clerk", "nurse", "(other)", "(missing)"]))

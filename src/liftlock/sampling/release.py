@@ -138,6 +138,9 @@ def draw_codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) 
     return draw(channel.alias, codes, bits)
 
 
+# --- rows of the values of profiles ---------------------------------------------------------------
+
+
 def profile_rows(
     channel: AnyChannel,
     graph: ProfileGraph,

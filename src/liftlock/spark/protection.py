@@ -114,6 +114,9 @@ def _add_counts(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
     return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))
 
 
+# --- a table that can be learned from, without its rows on the driver -----------------------------
+
+
 LOOKED_AT = 100_000
 """Columns that stay are looked at in so many rows, whichever Spark finds first."""
 

@@ -3,6 +3,9 @@
 Every utility here is the mean over outputs y of a *concave* cost c(v_y) of the posterior
 v_y = P(X | y). Concave means that seeing more never costs more, and that an optimal mechanism can
 be made of extreme posteriors only: the reason why one solver serves all of them.
+
+A shape says what a solver may use of a cost beyond its being concave. Symbols may be exchanged in a
+`symmetric` one, and those of probability 0 left out.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ REGISTRY: Registry[UtilityKind] = Registry(
         ),
     ),
     names=lambda entry: [entry.key],
-    fault=lambda entry: "" if isinstance(entry, UtilityKind) else "give a liftlock.utility.Entry",
+    fault=lambda entry: (
+        "" if isinstance(entry, UtilityKind) else "give a liftlock.utility.UtilityKind"
+    ),
 )
 """Every utility that needs nothing but the alphabet, by name."""
 

@@ -1,4 +1,4 @@
-"""Numbers on the command line: columns, laws, fits, domains and deltas, from file to release."""
+"""Numbers on the command line: columns, distributions, fits, domains, from file to release."""
 
 from __future__ import annotations
 

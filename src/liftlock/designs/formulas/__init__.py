@@ -1,4 +1,4 @@
-"""Formulas on the continuous line, before numbers are cut into cells: published ones, and true."""
+"""Formulas on the continuous line, before numbers are discretised: published ones, and true."""
 
 from liftlock.designs.formulas import gaussian, laplace, sampling_rate
 

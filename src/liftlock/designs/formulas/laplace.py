@@ -2,7 +2,8 @@
 
 The noise has density exp(-|n| / b) / (2 b). *Bounded* noise is renormalised on the domain [l, u];
 *clamped* noise is unbounded, and what falls outside [l, u] is moved to its nearer end. All of this
-is for the continuous mechanism with a finite number of atoms, before its output is cut into cells.
+is for the continuous mechanism with a finite number of atoms, before its output is discretised into
+bins.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def instance_scales(masses: Floats, epsilon: float, alpha: float, width: float) 
     return scales
 
 
-# --- probabilities of cells ----------------------------------------------------------------------
+# --- probabilities of bins ----------------------------------------------------------------------
 
 
 def normaliser(points: Floats, scales: float | Floats, lower: float, upper: float) -> Floats:
@@ -113,12 +114,12 @@ def normaliser(points: Floats, scales: float | Floats, lower: float, upper: floa
 
 
 def bounded_bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
-    """Return the probability of each cell (columns) given each value (rows), noise renormalised.
+    """Return the probability of each bin (columns) given each value (rows), noise renormalised.
 
     The scale is one number, or one for each value. Nothing is subtracted that is nearly equal, so
     the smallest probability is as precise as the largest.
 
-    Source: 003 Def 6, eq. (14), (15), integrated over cells.
+    Source: 003 Def 6, eq. (14), (15), integrated over bins.
 
     >>> bounded_bin_masses(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
     [[0.731059, 0.268941], [0.268941, 0.731059]]
@@ -129,7 +130,7 @@ def bounded_bin_masses(points: Floats, edges: Floats, scales: float | Floats) ->
 
 
 def clamped_bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
-    """Return the probability of each cell, those at the ends taking all that lies beyond them.
+    """Return the probability of each bin, those at the ends taking all that lies beyond them.
 
     >>> clamped_bin_masses(np.array([0.0, 2.0]), np.array([0.0, 1.0, 2.0]), 1.0).round(6).tolist()
     [[0.81606, 0.18394], [0.18394, 0.81606]]
@@ -141,7 +142,7 @@ def clamped_bin_masses(points: Floats, edges: Floats, scales: float | Floats) ->
 
 
 def _bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
-    """Integrate exp(-|y - x| / b) / (2 b) over the cells between the edges."""
+    """Integrate exp(-|y - x| / b) / (2 b) over the bins between the edges."""
     every = np.broadcast_to(np.asarray(scales, dtype=np.float64), points.shape)
     masses = np.empty((len(points), len(edges) - 1))
     widths = np.diff(edges)
@@ -152,7 +153,7 @@ def _bin_masses(points: Floats, edges: Floats, scales: float | Floats) -> Floats
         rows = slice(start, start + step)
         place, rate = points[rows, None], 1.0 / every[rows, None]
         near = np.maximum(edges[:-1] - place, place - edges[1:])
-        inside = np.nonzero(near < 0)  # at most one cell of each row
+        inside = np.nonzero(near < 0)  # at most one bin of each row
         np.maximum(near, 0.0, out=near)
         near *= -rate
         near = exp(near)

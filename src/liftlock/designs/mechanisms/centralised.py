@@ -189,7 +189,7 @@ def survey_of(distribution: Prior) -> Joint:
     people = len(distribution.alphabet) - 1
     if distribution.alphabet.labels != tuple(range(people + 1)) or people < 1:
         raise InputError(
-            "a law of a count needs the symbols 0, 1, ..., N",
+            "a distribution of a count needs the symbols 0, 1, ..., N",
             value=distribution.alphabet.labels[:8],
         )
     no = [mass * (people - s) / people for s, mass in enumerate(distribution.fractions)]

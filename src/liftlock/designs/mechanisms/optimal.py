@@ -1,4 +1,8 @@
-"""The optimum: the least cost that the notion allows, with a proof of how close it is."""
+"""The optimum: the least cost that the notion allows, with a proof of how close it is.
+
+Special cases are mutual information (`optimal_response`), LDP (`staircase`), and two symbols
+(`binary`), where it has a closed form that is the same for every utility.
+"""
 
 from __future__ import annotations
 

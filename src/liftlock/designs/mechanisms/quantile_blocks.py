@@ -19,7 +19,7 @@ _WHOLE = 1e-12
 """How near to the next whole number 1/p counts as that number: rounding, which locking mends."""
 
 _ALIKE = 1e-9
-"""Blocks whose shares of all cells differ by less lie in the same cell."""
+"""Blocks whose shares of all bins differ by less lie in the same bin."""
 
 
 def quantile_blocks(context: Context, notion: Notion) -> Draft:
@@ -30,7 +30,7 @@ def quantile_blocks(context: Context, notion: Notion) -> Draft:
         P(own block) = 1 - L (K - 1) / K,   P(each other block) = L / K.
 
     The lifts are L and K - (K - 1) L <= U: exactly L and U when 1/p is whole, which for LIP means
-    that 1 + e^epsilon is. A cell that the border of two blocks cuts belongs to each in proportion.
+    that 1 + e^epsilon is. A bin that the border of two blocks cuts belongs to each in proportion.
     Where not even two equal blocks fit (U + L < 2) the line is cut in two unequal ones, at the
     place that explains most of the variance.
 
@@ -74,7 +74,7 @@ def quantile_blocks(context: Context, notion: Notion) -> Draft:
 
 
 def block_shares(masses: Floats, count: int) -> Floats:
-    """Return the share of each cell that lies in each of `count` blocks of equal mass.
+    """Return the share of each bin that lies in each of `count` blocks of equal mass.
 
     >>> block_shares(np.array([0.25, 0.5, 0.25]), 2).tolist()
     [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]
@@ -85,9 +85,9 @@ def block_shares(masses: Floats, count: int) -> Floats:
     ends[-1] = 1.0
     inside = np.minimum(ends[:, None], borders[1:]) - np.maximum(begins[:, None], borders[:-1])
     shares = np.clip(inside, 0.0, None)
-    # A share that is nothing but rounding would tell a cell from its neighbour.
+    # A share that is nothing but rounding would tell a bin from its neighbour.
     shares[shares < 1e-13] = 0.0
-    # A cell too rare to have a share of its own belongs where its middle is.
+    # A bin too rare to have a share of its own belongs where its middle is.
     lost = np.flatnonzero(shares.sum(axis=1) == 0.0)
     middles = 0.5 * (begins + ends)[lost]
     shares[lost, np.minimum((middles * count).astype(np.intp), count - 1)] = 1.0
@@ -96,7 +96,7 @@ def block_shares(masses: Floats, count: int) -> Floats:
 
 
 def merge_equal_blocks(rows: Floats) -> Floats:
-    """Join neighbouring blocks that say the same: those that lie in one cell."""
+    """Join neighbouring blocks that say the same: those that lie in one bin."""
     scaled = rows / rows.sum(axis=0)
     same = np.abs(np.diff(scaled, axis=1)).max(axis=0, initial=0.0) < _ALIKE
     starts = np.flatnonzero(np.concatenate([[True], ~same]))
@@ -112,7 +112,7 @@ def two_blocks(masses: Floats, points: Floats, lower: float, upper: float) -> tu
     variance, where d is the distance between the means of the blocks.
     """
     mass, sums = np.cumsum(masses)[:-1], np.cumsum(masses * points)[:-1]
-    # Summed from the other end: beside a likely cell 1 - a would be rounded to 0.
+    # Summed from the other end: beside a likely bin 1 - a would be rounded to 0.
     rest = np.cumsum(masses[::-1])[::-1][1:]
     distance = np.cumsum((masses * points)[::-1])[::-1][1:] / rest - sums / mass
     rise = np.minimum(mass * (upper - 1.0), rest * (1.0 - lower))

@@ -1,8 +1,8 @@
-"""The axis of a numeric mechanism: where inputs lie, and the cells that its output is cut into.
+"""The axis of a numeric mechanism: where inputs lie, and the bins that its output is cut into.
 
-Noise on a continuous line is drawn, clamped to the domain and cut into cells. Clamping and cutting
-come after the noise, so they can only hide; the cell's middle is released. No float ever leaves
-the mechanism, and the finite channel can be proved exactly.
+Noise on a continuous line is drawn, clamped to the domain and discretised into bins. Clamping and
+cutting come after the noise, so they can only hide; the bin's middle is released. No float ever
+leaves the mechanism, and the finite channel can be proved exactly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RARE = 2.0**-20
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers that inputs stand for, their masses, and the output cells of a domain.
+    """Numbers that inputs stand for, their masses, and the output bins of a domain.
 
     >>> axis = Axis.of(Prior.from_counts({0: 1, 1: 1}), domain=(0, 2), outputs=4)
     >>> axis.edges.tolist(), axis.values.tolist()
@@ -49,13 +49,13 @@ class Axis:
     masses: Floats
     edges: Floats
     variance_within_bins: float = 0.0
-    """The squared error that cutting the inputs into cells has cost already."""
+    """The squared error that cutting the inputs into bins has cost already."""
 
     @classmethod
     def of(cls, context: Context, *, domain: Any = None, outputs: int | None = None) -> Axis:
-        """Read the numbers of a prior; outputs are cells of equal width on the domain.
+        """Read the numbers of a prior; outputs are bins of equal width on the domain.
 
-        There are as many as a grid has cells, but at least 64 and no more than 512 unless others
+        There are as many as a grid has bins, but at least 64 and no more than 512 unless others
         are asked for: fewer would coarsen the noise, which blurs what finer ones would show. The
         domain of a grid is its own; that of other priors reaches from the least number to the
         largest, unless another is given. It must hold all numbers, and each must be able to occur.
@@ -114,17 +114,17 @@ class Axis:
 
     @cached_property
     def values(self) -> Floats:
-        """The number that each output cell stands for: its middle."""
+        """The number that each output bin stands for: its middle."""
         middles: Floats = 0.5 * (self.edges[:-1] + self.edges[1:])
         return middles
 
     @cached_property
     def outputs(self) -> Alphabet:
-        """The output cells, labelled by the numbers that are released."""
+        """The output bins, labelled by the numbers that are released."""
         return Alphabet.of(*number_labels(self.values.tolist(), self.width / len(self.values)))
 
     def clamp(self, below: Callable[[Floats], Floats]) -> Floats:
-        """Return the probability of each cell, those at the ends taking what lies beyond them.
+        """Return the probability of each bin, those at the ends taking what lies beyond them.
 
         `below` gets minus the distance from every input (rows) to every inner edge (columns), and
         returns the probability that the noise, symmetric about 0, is less. So small probabilities
@@ -139,7 +139,7 @@ class Axis:
         bins: Floats = np.where(right[:, 1:] & ~right[:, :-1], 1.0 - low - high, one_side)
         return bins
 
-    def cells_text(self, how: str = "clamped to") -> str:
+    def bins_text(self, how: str = "clamped to") -> str:
         """Say what becomes of a number and its noise."""
         ends = f"[{self.lower:g}, {self.upper:g}]"
         return f"{how} {ends}, {len(self.values)} bins"
@@ -153,12 +153,12 @@ class Axis:
         )
 
     def coarsen(self, bins: int) -> Axis:
-        """Return the same axis with fewer output cells."""
+        """Return the same axis with fewer output bins."""
         return replace(self, edges=np.linspace(self.lower, self.upper, bins + 1))
 
     def draft(self, matrix: Floats, *, remarks: Sequence[str], faithful: bool = False) -> Draft:
-        """Return the draft of a matrix of cells, rare ones joined with their neighbours."""
-        joined, kept = merge_rare_cells(matrix)
+        """Return the draft of a matrix of bins, rare ones joined with their neighbours."""
+        joined, kept = merge_rare_bins(matrix)
         outputs = self.outputs if len(kept) == len(self.values) else self.outputs.subset(kept)
         said = list(remarks)
         if len(kept) < len(self.values):
@@ -179,13 +179,13 @@ class Axis:
         return total
 
 
-def merge_rare_cells(matrix: Floats) -> tuple[Floats, list[int]]:
+def merge_rare_bins(matrix: Floats) -> tuple[Floats, list[int]]:
     """Join outputs that no input gives with a probability of 2^-20 with the nearest other one.
 
     Joining comes after the noise, so it can only hide. It keeps outputs so rare that rounding to
     integers would distort them out of a table. Returns the matrix and the outputs that are left.
 
-    >>> matrix, kept = merge_rare_cells(
+    >>> matrix, kept = merge_rare_bins(
     ...     np.array([[0.5, 1e-9, 0.5 - 1e-9], [0.25, 1e-9, 0.75 - 1e-9]])
     ... )
     >>> matrix.shape, kept
@@ -194,7 +194,7 @@ def merge_rare_cells(matrix: Floats) -> tuple[Floats, list[int]]:
     common = np.flatnonzero(matrix.max(axis=0) >= RARE)
     if len(common) == matrix.shape[1] or not len(common):
         return matrix, list(range(matrix.shape[1]))
-    # The cells between two common ones are shared out evenly.
+    # The bins between two common ones are shared out evenly.
     starts = np.concatenate([[0], (common[:-1] + common[1:]) // 2 + 1])
     joined: Floats = np.add.reduceat(matrix, starts, axis=1)
     return joined, common.tolist()

@@ -1,6 +1,6 @@
-"""What all noise has in common: it is scaled, calibrated, cut into cells, and described.
+"""What all noise has in common: it is scaled, calibrated, discretised into bins, and described.
 
-A kind of noise says how its cells are distributed and which scales were published for it. One
+A kind of noise says how its bins are distributed and which scales were published for it. One
 scale serves all numbers, or each has its own, which may follow the prior more or less closely.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from liftlock.designs.base import Design, Draft
-from liftlock.designs.noise.axis import Axis, merge_rare_cells
+from liftlock.designs.noise.axis import Axis, merge_rare_bins
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, least_cost, smallest_scale
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -23,7 +23,7 @@ from liftlock.model.continuous.distribution import read_numbers
 from liftlock.notions.base import Notion
 
 _LEAST = 1e-3
-"""Noise below this share of a cell changes nothing that is released."""
+"""Noise below this share of a bin changes nothing that is released."""
 _FEW_OUTPUTS = 128
 _ROUGHLY = 1e-5
 """So closely a scale is found while the strength is searched for."""
@@ -31,7 +31,7 @@ _ROUGHLY = 1e-5
 
 @dataclass(frozen=True)
 class Noise(ABC):
-    """Noise that is added to the numbers of a prior, then cut into cells."""
+    """Noise that is added to the numbers of a prior, then discretised into bins."""
 
     axis: Axis
 
@@ -51,7 +51,7 @@ class Noise(ABC):
 
     @abstractmethod
     def bin_masses(self, scales: float | Floats) -> Floats:
-        """Return the probability of each output cell, for one scale or one for each input."""
+        """Return the probability of each output bin, for one scale or one for each input."""
 
     @abstractmethod
     def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
@@ -63,7 +63,7 @@ class Noise(ABC):
 
     @abstractmethod
     def unclamped_remarks(self, scale: float, notion: Notion) -> list[str]:
-        """Say what is known of the noise before it is cut into cells."""
+        """Say what is known of the noise before it is discretised into bins."""
 
     def error_text(self, matrix: Floats, scales: float | Floats) -> str:  # noqa: ARG002
         """Say how far a released number is from the true one."""
@@ -89,10 +89,10 @@ class Noise(ABC):
             few = self.with_axis(self.axis.coarsen(_FEW_OUTPUTS))
 
             def coarse(scale: float) -> Floats:
-                return merge_rare_cells(few.bin_masses(scale * profile))[0]
+                return merge_rare_bins(few.bin_masses(scale * profile))[0]
 
         return smallest_scale(
-            lambda scale: merge_rare_cells(self.bin_masses(scale * profile))[0],
+            lambda scale: merge_rare_bins(self.bin_masses(scale * profile))[0],
             self.axis.masses,
             notion,
             start=self.axis.width,
@@ -162,7 +162,7 @@ class Noise(ABC):
             said = f"{self.one_scale} {scales:.6g}"
         else:
             said = f"{self.several_scales} {scales.min():.6g} to {scales.max():.6g}"
-        return f"{said}, {self.axis.cells_text(self.how)}"
+        return f"{said}, {self.axis.bins_text(self.how)}"
 
     def draft(self, scales: float | Floats, remarks: Sequence[str], *, faithful: bool) -> Draft:
         """Return the draft of noise of these scales."""

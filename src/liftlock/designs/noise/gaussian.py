@@ -75,7 +75,7 @@ class Gaussian(Noise):
         return read_positive(self.radius, "radius", remedy)
 
     def bin_masses(self, scales: float | Floats) -> Floats:
-        """Return the cells of clamped normal noise, of one deviation or of one for each input."""
+        """Return the bins of clamped normal noise, of one deviation or of one for each input."""
         with extra("statistics"):
             from scipy.special import ndtr
 
@@ -164,11 +164,11 @@ def gaussian(
     outputs: int | None = None,
     as_published: bool = False,
 ) -> Draft:
-    """Add N(0, sigma^2) to the number, clamp the sum to the domain and release its cell.
+    """Add N(0, sigma^2) to the number, clamp the sum to the domain and release its bin.
 
         P(y | x) = Phi((e_{y+1} - x) / sigma) - Phi((e_y - x) / sigma),
 
-    the outermost cells taking what lies beyond them. By default sigma is the least one at which the
+    the outermost bins taking what lies beyond them. By default sigma is the least one at which the
     finite channel keeps the budget; other scales are formulas, locked as they are or refused.
 
     Source: 000 Thm 5, eq. (24).
@@ -193,7 +193,7 @@ def instance_gaussian(
     outputs: int | None = None,
     as_published: bool = False,
 ) -> Draft:
-    """Add N(0, sigma(x)^2) to the number x, clamp the sum to the domain and release its cell.
+    """Add N(0, sigma(x)^2) to the number x, clamp the sum to the domain and release its bin.
 
         sigma(x) = s profile(x)^t
 

@@ -67,7 +67,7 @@ class Laplace(Noise):
         return self.axis.width if self.sensitivity == "domain" else self.axis.input_range
 
     def bin_masses(self, scales: float | Floats) -> Floats:
-        """Return the probability of each output cell, for one scale or one for each input."""
+        """Return the probability of each output bin, for one scale or one for each input."""
         make = formulas.bounded_bin_masses if self.bounded else formulas.clamped_bin_masses
         return make(self.axis.points, self.axis.edges, scales)
 
@@ -125,7 +125,7 @@ def laplace(
     outputs: int | None = None,
     as_published: bool = False,
 ) -> Draft:
-    """Add noise of density exp(-|n| / b) / (2 b), clamp the sum to the domain, release its cell.
+    """Add noise of density exp(-|n| / b) / (2 b), clamp the sum to the domain, release its bin.
 
     Clamping comes after the noise, so Delta = x_max - x_min is enough for the published scales
     here. The scale Delta / epsilon is the classical epsilon-LDP mechanism. By default b is the
@@ -156,7 +156,7 @@ def bounded_laplace(
     outputs: int | None = None,
     as_published: bool = False,
 ) -> Draft:
-    """Draw Y from [l, u] with density proportional to exp(-|y - x| / b), and release its cell.
+    """Draw Y from [l, u] with density proportional to exp(-|y - x| / b), and release its bin.
 
         f(y | x) = exp(-|y - x| / b) / (2 b C_x),   C_x = 1 - (e^-(x - l)/b + e^-(u - x)/b) / 2
 
@@ -188,7 +188,7 @@ def instance_laplace(
     outputs: int | None = None,
     as_published: bool = False,
 ) -> Draft:
-    """Draw Y from [l, u] with density proportional to exp(-|y - x| / b(x)), and release its cell.
+    """Draw Y from [l, u] with density proportional to exp(-|y - x| / b(x)), and release its bin.
 
         1 / b(x) = 1 / b_0 + alpha p(x),   p = P, on a grid the density of the prior
 
@@ -268,7 +268,7 @@ def _calibrated_scales(
 def _density(context: Context, axis: Axis) -> Floats:
     """Return how dense the prior is at each input, at most 1.
 
-    Cells of a grid may all have the same mass, and then it is their widths that tell.
+    Bins of a grid may all have the same mass, and then it is their widths that tell.
     """
     density = axis.masses
     if isinstance(context, GridPrior):

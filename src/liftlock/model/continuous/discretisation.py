@@ -1,4 +1,4 @@
-"""The arithmetic of cutting: where edges fall, and what mass, mean and variance a cell holds."""
+"""The arithmetic of cutting: where edges fall, and what mass, mean and variance a bin holds."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def quantile_edges(values: Floats, lower: float, upper: float, bins: int) -> Flo
     starts = _bin_starts(np.unique(clipped, return_counts=True)[1], bins)
     inner = [shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts]
     if inner and inner[-1] >= upper:
-        # Mass that sits at the upper end keeps a cell of its own, which must have a width.
+        # Mass that sits at the upper end keeps a bin of its own, which must have a width.
         inner[-1] = _shorten_inside(float(clipped[starts[-1] - 1]), upper)
     return np.array(inner)
 
 
 def _bin_starts(runs: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]:
-    """Return where cells begin, the first one left out, for runs of equal values in order.
+    """Return where bins begin, the first one left out, for runs of equal values in order.
 
-    Equal values stay together. A value that takes the room of a cell or more is a cell by itself,
-    and what is left is shared out among the other cells.
+    Equal values stay together. A value that takes the room of a bin or more is a bin by itself,
+    and what is left is shared out among the other bins.
     """
     heavy = np.zeros(len(runs), dtype=bool)
     while True:
@@ -67,14 +67,14 @@ def _bin_starts(runs: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]
     found = np.unique(np.concatenate(begins))
     found = found[(found > 0) & (found < ends[-1])]
     while len(found) >= bins:
-        # Short stretches between heavy values asked for too many: join the two smallest cells.
+        # Short stretches between heavy values asked for too many: join the two smallest bins.
         bounds = np.concatenate([[0], found, [ends[-1]]])
         found = np.delete(found, np.argmin(bounds[2:] - bounds[:-2]))
     return found
 
 
 def _apportion(sizes: Floats, bins: int) -> npt.NDArray[np.int64]:
-    """Share cells out in proportion to sizes, at least one for each that is not empty."""
+    """Share bins out in proportion to sizes, at least one for each that is not empty."""
     fair = bins * sizes / max(float(sizes.sum()), 1.0)
     parts: npt.NDArray[np.int64] = np.maximum(np.floor(fair), sizes > 0).astype(np.int64)
     for place in np.argsort(parts - fair, kind="stable"):
@@ -110,7 +110,7 @@ def shortest_between(left: float, right: float) -> float:
 
 
 def count_bins(values: Floats, edges: Floats) -> tuple[tuple[int, ...], Floats, Floats, Floats]:
-    """Return the counts, means and variances of values in cells, and the edges of occupied ones."""
+    """Return the counts, means and variances of values in bins, and the edges of occupied ones."""
     clipped = np.clip(values, edges[0], edges[-1])
     codes = np.searchsorted(edges[1:-1], clipped, side="right")
     counts = np.bincount(codes, minlength=len(edges) - 1)
@@ -126,7 +126,7 @@ def count_bins(values: Floats, edges: Floats) -> tuple[tuple[int, ...], Floats, 
 def merge_empty_bins(
     counts: npt.NDArray[np.int64], edges: Floats
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Join each empty cell with the occupied one before it; those at the start with the first."""
+    """Join each empty bin with the occupied one before it; those at the start with the first."""
     used = np.flatnonzero(counts)
     starts = edges[used].copy()
     starts[0] = edges[0]
@@ -142,7 +142,7 @@ def masses_between(distribution: Distribution, edges: Floats) -> Floats:
 
 
 def moments(distribution: Distribution, edges: Floats, masses: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and variance of the clamped X inside each cell.
+    """Return the mean and variance of the clamped X inside each bin.
 
     With a the lower end, E (X - a) = integral of P(x < X < b), and E (X - a)^2 has 2 (x - a) in it.
     """

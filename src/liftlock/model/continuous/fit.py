@@ -36,8 +36,8 @@ MOST_COMPONENTS = 8
 """As many components are tried unless told otherwise."""
 
 MOST_FITTED = 20_000
-"""Of more numbers a mixture is fitted to so many, evenly spaced in their order: no law that these
-cannot tell apart is worth the hours that millions would take."""
+"""Of more numbers a mixture is fitted to so many, evenly spaced in their order: no distribution
+that these cannot tell apart is worth the hours that millions would take."""
 
 LEAST_PEOPLE = 5
 """A component on fewer numbers than this would publish them."""
@@ -105,7 +105,7 @@ class Fit(ContinuousPrior):
 
     @cached_property
     def distance(self) -> float:
-        """The largest distance of the distribution functions of distribution and numbers.
+        """The largest distance between the distribution functions of the fit and of the numbers.
 
         D = sup |F_n(x) - F(x)| (Kolmogorov and Smirnov): 0 is perfect, 1 is hopeless.
         """

@@ -1,7 +1,7 @@
-"""Cutting the line into cells: the finite prior of a number, and how a number finds its cell.
+"""Cutting the line into bins: the finite prior of a number, and how a number finds its bin.
 
-Cutting is done before anything is randomised. The report depends on X only through its cell, so the
-lift of a value is the lift of its cell (linkage): what is proved of the cells holds for X itself.
+Cutting is done before anything is randomised. The report depends on X only through its bin, so the
+lift of a value is the lift of its bin (linkage): what is proved of the bins holds for X itself.
 What lies outside the declared domain is moved to its nearer end.
 """
 
@@ -68,9 +68,9 @@ class Grid:
     """The prior mass under the domain, which is counted, and released, as its lower end."""
     above: float
     variances: tuple[float, ...]
-    """The variance of X inside each cell: what the grid itself takes away."""
+    """The variance of X inside each bin: what the grid itself takes away."""
     joined: int = 0
-    """How many cells there are fewer than asked for: those without mass of their own."""
+    """How many bins there are fewer than asked for: those without mass of their own."""
     doubt: str = ""
     """Why the prior may be wrong, to be said of every mechanism under it; empty if nothing is."""
 
@@ -98,11 +98,11 @@ class Grid:
 
     @cached_property
     def widths(self) -> Floats:
-        """The widths of the cells."""
+        """The widths of the bins."""
         return np.diff(np.array(self.edges))
 
     def encode(self, values: Any) -> npt.NDArray[np.intp]:
-        """Return the cell of each number; numbers outside the domain count as its ends."""
+        """Return the bin of each number; numbers outside the domain count as its ends."""
         if hasattr(values, "__len__") and not len(values):
             return np.zeros(0, dtype=np.intp)
         return np.searchsorted(np.array(self.edges[1:-1]), read_numbers(values), side="right")
@@ -195,13 +195,13 @@ class GridPrior(Prior):
 
     @cached_property
     def points(self) -> Floats:
-        """The number that each cell stands for."""
+        """The number that each bin stands for."""
         assert self.alphabet.coordinates is not None
         return np.array([float(point) for point in self.alphabet.coordinates])
 
     @property
     def variance_within_bins(self) -> float:
-        """The mean variance of X inside its cell, which no reading of a report can undo."""
+        """The mean variance of X inside its bin, which no reading of a report can undo."""
         return float(dot(self.floats(), np.array(self.grid.variances)))
 
     def describe(self) -> str:
@@ -361,10 +361,10 @@ class ContinuousPrior:
         return GridPrior(Alphabet.of(labels, points), counts, grid)
 
     def masses_on(self, prior: GridPrior) -> Prior:
-        """Return the masses of this distribution in the cells of another prior.
+        """Return the masses of this distribution in the bins of another prior.
 
         It answers what a mechanism leaks if not the prior it was made for is true, but this one. A
-        cell may have no mass at all here, so the result is a plain prior on the same symbols.
+        bin may have no mass at all here, so the result is a plain prior on the same symbols.
 
         >>> from liftlock.model.continuous.distribution import normal
         >>> made_for = ContinuousPrior.of(normal(50, 10), (20, 80)).discretise(4)
@@ -395,7 +395,7 @@ class ContinuousPrior:
     def _fill_bins(
         self, edges: Floats, spacing: str
     ) -> tuple[tuple[int, ...], Floats, Floats, Floats]:
-        """Return the counts, means and variances of the cells, empty ones joined with others."""
+        """Return the counts, means and variances of the bins, empty ones joined with others."""
         if isinstance(self.distribution, Sample):
             return count_bins(self.distribution.values, edges)
         masses = masses_between(self.distribution, edges)
@@ -416,7 +416,7 @@ def _read_number(number: object, name: str) -> float:
 
 
 def check_bins(bins: object) -> int:
-    """Read the number of cells of a grid."""
+    """Read the number of bins of a grid."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
         raise InputError(
             "the number of bins is not a whole number",
@@ -477,7 +477,7 @@ def _check_range(lower: float, upper: float) -> None:
 
 
 def _interval_labels(edges: Floats) -> list[str]:
-    """Write the cells as intervals, with as many digits as it takes to tell the edges apart."""
+    """Write the bins as intervals, with as many digits as it takes to tell the edges apart."""
     for digits in range(4, 18):
         texts = [_plain(edge, digits) for edge in edges]
         if len(set(texts)) == len(texts):
@@ -494,9 +494,9 @@ def _plain(number: float, digits: int) -> str:
 
 
 def _round_point(number: float, deviation: float, low: float, high: float) -> Fraction:
-    """Round a number to a thousandth of the deviation in its cell, to write it in a few digits.
+    """Round a number to a thousandth of the deviation in its bin, to write it in a few digits.
 
-    It stays inside the cell, also where rounding would take it out.
+    It stays inside the bin, also where rounding would take it out.
     """
     found = Decimal(f"{number:.15g}")
     if deviation > 0:

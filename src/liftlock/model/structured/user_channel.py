@@ -214,10 +214,10 @@ class UserChannel(StructuredChannel):
         """Read the JSON form; whether the integers keep the budgets is not believed here."""
         levels = data["levels"]
         if not isinstance(levels, list) or not levels:
-            raise FileError("a channel of users without a law", value=levels)
+            raise FileError("a channel of users without a distribution", value=levels)
         limits = tuple(read_limits((level["lower"], level["upper"])) for level in levels)
         if len(set(limits)) != len(limits):
-            raise FileError("two laws for one budget", value=len(limits))
+            raise FileError("two distributions for one budget", value=len(limits))
         distributions = [[whole_number(level, name) for name in cls.integers] for level in levels]
         return cls(
             Alphabet.from_data(data["inputs"]),

@@ -148,7 +148,7 @@ class ArcDistribution(UserDistribution):
 
     @property
     def unit(self) -> int:
-        """The weight of a start that says nothing: 2^law_bits / 2^point_bits."""
+        """The weight of a start that says nothing: 2^weight_bits / 2^point_bits."""
         return 1 << (self.weight_bits - self.point_bits)
 
     @property

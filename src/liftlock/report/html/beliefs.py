@@ -72,7 +72,7 @@ class LeakView:
         leak = self.leak
         if not leak.banded:
             return ""
-        return f" {leak.banded:,} cells of numbers are joined to {len(leak.secrets)} bands"
+        return f" {leak.banded:,} bins of numbers are joined to {len(leak.secrets)} bands"
 
     @cached_property
     def lifts(self) -> Picture:

@@ -69,7 +69,7 @@ def _method(made: Mechanism) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Scene:
-    """What is drawn, in float64: rows are cells, columns outputs in ascending order."""
+    """What is drawn, in float64: rows are bins, columns outputs in ascending order."""
 
     edges: Floats
     points: Floats

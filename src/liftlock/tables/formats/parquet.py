@@ -323,7 +323,7 @@ def writer_settings(
 def _stored_paths(schema: pa.Schema) -> list[list[str]]:
     """Return the names that a Parquet file gives to the parts of each column."""
     sink = pa.BufferOutputStream()
-    # Not `empty_table`, which imports pandas.
+    # Not `schema.empty_table()`, which imports pandas.
     pq.write_table(pa.Table.from_arrays(empty_arrays(schema), schema=schema), sink)
     stored = pq.read_metadata(pa.BufferReader(sink.getvalue())).schema
     return [[stored.column(at).path for at in leaves] for leaves in leaf_ranges(schema)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.noise.axis import RARE, Axis, merge_rare_cells
+from liftlock.designs.noise.axis import RARE, Axis, merge_rare_bins
 from liftlock.designs.noise.calibration import lift_range
 from liftlock.errors import InputError, NotDefined
 from liftlock.model.continuous import DEFAULT_BINS, normal
@@ -82,7 +82,7 @@ def test_rare_outputs_are_joined_and_nothing_is_lost() -> None:
         [[0.3, 1e-9, 2e-9, 3e-9, 0.3, 0.4, 4e-9], [0.1, 2e-9, 2e-9, 2e-9, 0.4, 0.5, 9e-9]]
     )
     matrix[:, 5] += 1 - matrix.sum(axis=1)
-    joined, kept = merge_rare_cells(matrix)
+    joined, kept = merge_rare_bins(matrix)
     assert kept == [0, 4, 5]
     assert joined.sum(axis=1) == pytest.approx([1, 1], abs=1e-15)
     assert joined[:, 0] == pytest.approx(matrix[:, :3].sum(axis=1), abs=1e-16)
@@ -90,15 +90,15 @@ def test_rare_outputs_are_joined_and_nothing_is_lost() -> None:
     fair = np.array([0.5, 0.5])
     before, after = lift_range(matrix, fair), lift_range(joined, fair)
     assert before[0] <= after[0] <= after[1] <= before[1]
-    same, all_of_them = merge_rare_cells(joined)
+    same, all_of_them = merge_rare_bins(joined)
     assert same is joined
     assert all_of_them == [0, 1, 2]
 
 
 def test_joining_at_the_threshold() -> None:
     matrix = np.array([[1 - 2 * RARE, RARE, RARE], [1 - 1.5 * RARE, RARE, RARE / 2]])
-    assert merge_rare_cells(matrix)[1] == [0, 1, 2]
-    assert merge_rare_cells(np.array([[1 - RARE * 0.99, RARE * 0.99], [1.0, 0.0]]))[1] == [0]
+    assert merge_rare_bins(matrix)[1] == [0, 1, 2]
+    assert merge_rare_bins(np.array([[1 - RARE * 0.99, RARE * 0.99], [1.0, 0.0]]))[1] == [0]
 
 
 def test_a_draft_names_the_cells_that_are_left() -> None:
