@@ -57,7 +57,7 @@ from liftlock.notions.certificate import (
     check_stored,
 )
 from liftlock.notions.crowd_mass import CrowdMass
-from liftlock.notions.lift import Impossible
+from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.per_user import draw_users
@@ -213,6 +213,7 @@ class Mechanism(StoredObject):
         self, values: Values, profiles: Any, impossible: Impossible
     ) -> npt.NDArray[np.integer[Any]]:
         """Return which input of the channel each value is: under its profile, or by its cell."""
+        check_impossible(impossible)
         context = self.context
         if isinstance(profiles, PerUserPriors):
             raise self._one_table_error()
@@ -670,7 +671,7 @@ def lock_users(
 
 
 def _read_former_users(data: dict[str, Any]) -> Mechanism:
-    """Read the former file of users' mechanisms: its distribution is derived again, and agree."""
+    """Read the former file of users' mechanisms: its distribution is derived again and compared."""
     alphabet = Alphabet.from_data(data.get("labels"))
     notion = make_notion(str(data["notion"]), data["budgets"])
     stored = {str(name): int(exact(value)) for name, value in data["law"].items()}

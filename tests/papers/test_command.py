@@ -140,6 +140,6 @@ def test_a_quick_run_does_not_replace_a_full_one(run: Run) -> None:
     before = Path("made/figures/004-table1.json").read_bytes()
     outcome = run(*full, "--quick")
     assert outcome.code == 2
-    assert "a quick run would replace the result of a full one" in outcome.err
+    assert "a quick run would overwrite the result of a full one" in outcome.err
     assert Path("made/figures/004-table1.json").read_bytes() == before
     assert run(*full, "--quick", "--again").code == 0

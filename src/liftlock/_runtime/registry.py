@@ -119,7 +119,7 @@ class Registry(Mapping[str, T]):
         for point in sorted(entry_points(group=self.group), key=lambda each: each.name):
             try:
                 self.register(point.load())
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 dist = point.dist
                 whose = "an unknown package" if dist is None else f"{dist.name} {dist.version}"
                 reason = " ".join(f"{type(error).__name__}: {error}".split())

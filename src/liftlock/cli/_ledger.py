@@ -149,4 +149,5 @@ class LedgerRecord:
         assert self.id_column is not None
         for piece in source.batches([self.id_column]):
             for cell in piece.batch.column(0).to_pylist():
-                yield "" if cell is None else str(cell).strip()
+                text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
+                yield "" if text is None else str(text).strip()

@@ -146,6 +146,11 @@ def notes_of_profiles(worker: ProfileColumn, rows: int, *, told: bool) -> Iterat
             f"NO guarantee for {uncovered:,} of {rows:,} rows, whose value their profile calls "
             "impossible"
         )
+    elif worker.profiles is None and worker.mechanism.certificate.unprotected:
+        yield (
+            "NO guarantee for rows whose value their profile calls impossible: they were not "
+            "counted"
+        )
     if counts:
         most = counts[0][1]
         listed = ", ".join(f"{shown(name)} has {number:,}" for name, number in counts[:_LISTED])

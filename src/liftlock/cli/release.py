@@ -72,7 +72,7 @@ def release_command(
     columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
     output appears under its name only once it is whole. Each run is another release of the same
     people: with --ledger it is recorded before that, and refused beyond a --limit. Of profiles each
-    row is an observation, and with --ledger none can be released twice.
+    row is an observation, and with --ledger and --id none can be released twice.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet

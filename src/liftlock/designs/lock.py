@@ -34,6 +34,7 @@ from liftlock.model.structured import StructuredChannel, SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
+from liftlock.notions.registry import check_own_key
 
 NOISE = 1e-10
 """Outputs that no input gives with more than this probability are a solver's residue."""
@@ -119,11 +120,12 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
+    check_own_key(notion)
     blended = _blends(draft, context, noise, bits)
     plain = blended(Fraction(0))
     unprotected: UnprotectedInput | None = None
     try:
-        certificate = notion.certify(plain, context, impossible=impossible)
+        certificate = _certify(notion, plain, context, impossible)
         if certificate.holds:
             return _make_locked(draft, Fraction(0), plain, certificate)
     except UnprotectedInput as refusal:
@@ -135,7 +137,7 @@ def lock(
     def attempt(blend: Fraction) -> tuple[Table | SupportChannel, Certificate] | None:
         channel = blended(blend)
         try:
-            verdict = notion.certify(channel, context, impossible=impossible)
+            verdict = _certify(notion, channel, context, impossible)
         except UnprotectedInput:
             return None
         return (channel, verdict) if verdict.holds else None
@@ -145,6 +147,21 @@ def lock(
     if found is None:
         raise unprotected or NotCertified(certificate, notion.smallest_text(plain, context))
     return _make_locked(draft, *found)
+
+
+def _certify(
+    notion: Notion, channel: Table | SupportChannel, context: Context, impossible: Impossible
+) -> Certificate:
+    """Certify a channel; a notion of somebody's own must speak of it, and of its own budgets."""
+    found = notion.certify(channel, context, impossible=impossible)
+    told = found.notion, dict(found.budgets), found.channel
+    if told != (notion.name, dict(notion.budgets), channel.fingerprint):
+        raise InputError(
+            "the certificate speaks of another guarantee or channel",
+            value=found.guarantee,
+            remedy=f"{type(notion).__name__}.certify must certify what it is given",
+        )
+    return found
 
 
 def _least_blend(

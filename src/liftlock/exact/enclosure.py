@@ -35,6 +35,13 @@ class Enclosure:
     upper: Fraction | None
 
     def __post_init__(self) -> None:
+        ends: tuple[object, object] = self.lower, self.upper
+        if any(isinstance(end, float) for end in ends):
+            raise NumberError(
+                "a float is not an exact end of an enclosure",
+                value=(self.lower, self.upper),
+                remedy="give fractions, on the safe side of what was rounded",
+            )
         if self.upper is not None and self.upper < self.lower:
             raise NumberError("enclosure upside down", value=(self.lower, self.upper))
 

@@ -16,7 +16,13 @@ from liftlock.exact.numbers import exact
 from liftlock.model import Context
 from liftlock.model.structured import AnyChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.lift import (
+    Impossible,
+    LiftTable,
+    check_impossible,
+    lift_table,
+    refuse_impossible,
+)
 from liftlock.notions.measurement import Measurement, Witness
 
 MOST_BITS = 4096
@@ -174,6 +180,7 @@ class Notion(ABC):
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the guarantee holds."""
+        check_impossible(impossible)
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
         claims, nats = self.decide(channel, context)
         return make_certificate(

@@ -35,6 +35,16 @@ class Claim:
     holds: bool
     witness: Witness | None = None
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether the inequality fails, or is certainly false as it is written."""
+        if not self.holds:
+            return True
+        small, large = self.measured, self.bound
+        if self.relation == ">=":
+            small, large = large, small
+        return large.upper is not None and (small.upper is None or small.lower > large.upper)
+
     def __str__(self) -> str:
         sign = self.relation if self.holds else {"<=": ">", ">=": "<"}[self.relation]
         mark = "holds" if self.holds else "FAILS"
@@ -76,8 +86,8 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether every inequality holds."""
-        return all(claim.holds for claim in self.claims)
+        """Whether there are inequalities, and every one holds, also as it is written."""
+        return bool(self.claims) and not any(claim.is_broken for claim in self.claims)
 
     @property
     def guarantee(self) -> str:
@@ -86,7 +96,9 @@ class Certificate:
 
     def refusal(self) -> str:
         """Say in one line why the guarantee does not hold."""
-        broken = [claim for claim in self.claims if not claim.holds]
+        broken = [claim for claim in self.claims if claim.is_broken]
+        if not self.claims:
+            return f"{self.guarantee} was not measured: there is no claim"
         if not broken:
             return f"{self.guarantee} holds"
         claim = broken[0]

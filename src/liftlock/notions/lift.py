@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import NotDefined, UnprotectedInput
+from liftlock.errors import InputError, NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.integers import Floats, Integers
@@ -40,6 +40,21 @@ from liftlock.notions.measurement import Measurement, Witness, screening_error
 
 Impossible = Literal["refuse", "ignore"]
 """What to do with inputs of prior probability 0 that the channel accepts."""
+
+
+def check_impossible(treatment: object) -> None:
+    """Refuse what is not a treatment of impossible inputs; a typo must not switch a check off.
+
+    >>> check_impossible("Refuse")
+    Traceback (most recent call last):
+    liftlock.errors.InputError: unknown treatment of impossible values: 'Refuse'; use refuse or ...
+    """
+    if treatment not in get_args(Impossible):
+        raise InputError(
+            "unknown treatment of impossible values",
+            value=treatment,
+            remedy=f"use {' or '.join(get_args(Impossible))}",
+        )
 
 
 @dataclass(frozen=True)

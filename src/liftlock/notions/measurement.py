@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.errors import InputError
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.fingerprint import fraction_text
@@ -77,6 +78,14 @@ class Measurement:
     unit: str
     ratio: Fraction | None = None
     witness: Witness | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, Enclosure):
+            raise InputError(
+                "a measurement is an enclosure of exact numbers",
+                value=type(self.value).__name__,
+                remedy="give Enclosure.of(Fraction(...)), or one whose ends are on both sides",
+            )
 
     @classmethod
     def of_ratio(

@@ -28,7 +28,7 @@ from liftlock.model.alphabet import Alphabet, Label, label_to_json
 from liftlock.model.structured import AnyChannel, to_dense
 from liftlock.notions.base import MeasuredBound
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible
+from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.likelihood import SMALLEST
 from liftlock.notions.measurement import Measurement, Witness, number_to_json, screening_error
 
@@ -325,6 +325,7 @@ class ProfilePrivacy(MeasuredBound):
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every edge stays within the budget."""
+        check_impossible(impossible)
         graph = _graph(context)
         if not graph.edges:
             raise NotDefined(

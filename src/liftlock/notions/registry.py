@@ -49,6 +49,23 @@ def _fault(notion: object) -> str:
     return f"it lacks {', '.join(missing)}" if missing else ""
 
 
+def check_own_key(notion: Notion) -> None:
+    """Refuse a notion that goes by the name of another one: its certificates would say too much.
+
+    >>> check_own_key(type("Lax", (LIP,), {})("1"))
+    Traceback (most recent call last):
+    liftlock.errors.InputError: the name lip is that of another notion: 'Lax'; give it a key ...
+    """
+    for each in NOTIONS.registered.values():
+        if type(notion) is each or notion.name not in {kind.key for kind in each.kinds()}:
+            continue
+        raise InputError(
+            f"the name {notion.name} is that of another notion",
+            value=type(notion).__name__,
+            remedy="give it a key of its own",
+        )
+
+
 NOTIONS: Registry[type[Notion]] = Registry(
     "notion",
     "liftlock.notions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import ColumnEncoding
-from liftlock.notions.lift import Impossible
+from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.report.format import shown_pair
 from liftlock.sampling.release import coded_rows
 from liftlock.tables.cells import CellEncoder
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LISTED = 3
+_WHOLE = re.compile(r"^(-?\d+)\.0+$")
 _MOST_KNOWN = 8
 _PERCENT_NAMED = 90
 """A column tells the profiles if at least so many of its cells name one, empty ones aside."""
@@ -55,6 +57,7 @@ class ProfileColumn(ColumnRandomiser):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_impossible(self.impossible)
         if self.profiles is not None:
             if self.profiles in self.names:
                 raise InputError(
@@ -215,8 +218,13 @@ def find_profiles(
 
 
 def _alike(cell: object) -> str:
-    """Return what a cell is compared by: upper and lower case tell a reader the same."""
-    return str(cell).strip().casefold()
+    """Return what a cell is compared by: case and the zeros of a whole number tell nothing.
+
+    >>> _alike(" Ann"), _alike(1.0), _alike("2.00"), _alike(b"ann")
+    ('ann', '1', '2', 'ann')
+    """
+    text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+    return _WHOLE.sub(r"\1", text.strip().casefold())
 
 
 def column_worker(

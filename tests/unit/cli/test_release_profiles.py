@@ -18,7 +18,7 @@ import pytest
 from pyarrow import feather
 
 import liftlock as ll
-from liftlock import Channel, ProfileGraph
+from liftlock import Channel, InputError, ProfileGraph
 from liftlock.notions import ProfilePrivacy
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, TABLE, assert_refused
@@ -593,3 +593,39 @@ def test_names_for_the_profiles_are_not_kept(run: Run) -> None:
     assert kept.code == 0, kept
     assert Path("kept.csv").read_text().startswith("who,badge,bit\nann,a17,0\nbob,b17,0\n")
     assert "columns of profiles were kept" in kept.err
+
+
+def test_profiles_named_by_whole_numbers_are_found_in_a_column_of_doubles(run: Run) -> None:
+    graph = ProfileGraph.bernoulli({1: "0.2", 2: "0.4"})
+    ll.design(graph, ProfilePrivacy("0.3"), method="shared-categorical").save("safe.json")
+    table = pa.table({"x": [0, 1] * 10, "user": [1.0, 2.0, 2.0, 1.0] * 5})
+    pq.write_table(table, "t.parquet")
+    refused = run("release", "safe.json", "t.parquet", "--column", "x", "-o", "s.parquet")
+    assert_refused(refused, "a column of profiles would be kept", "'user'")
+
+
+def test_an_id_in_bytes_is_the_same_id(run: Run) -> None:
+    flip().save("safe.json")
+    release = ("--column", "bit", "--profile-column", "who", "--ledger", "l.json", "--id", "id")
+    text = {"id": ["1", "2"], "who": ["ann", "bob"], "bit": [0, 1]}
+    pq.write_table(pa.table(text), "t.parquet")
+    pq.write_table(pa.table(text | {"id": [b"1", b"3"]}), "again.parquet")
+    assert run("release", "safe.json", "t.parquet", *release, "-o", "s.csv").code == 0
+    refused = run("release", "safe.json", "again.parquet", *release, "-o", "again.csv")
+    assert refused.code != 0
+    assert not Path("again.csv").exists()
+
+
+def test_a_guarantee_that_impossible_values_may_break_is_qualified(run: Run) -> None:
+    graph = ProfileGraph.of({"a": {"x": 5, "y": 5, "z": 0}, "b": {"x": 2, "y": 3}}, [("a", "b")])
+    made = ll.lock(
+        Channel.identity(["x", "y", "z"]), ProfilePrivacy("2"), graph, impossible="ignore"
+    )
+    made.save("safe.json")
+    files = {"t.csv": "v,k\nx,1\nz,2\n"}
+    ask = ["release", "safe.json", "t.csv", "--column", "v", "--impossible", "ignore"]
+    done = run(*ask, "-o", "s.csv", files=files)
+    assert done.code == 0
+    assert "NO guarantee for rows whose value their profile calls impossible" in done.err
+    with pytest.raises(InputError, match="unknown treatment of impossible values: 'Refuse'"):
+        made.release(["z"], ["b"], impossible="Refuse")  # type: ignore[arg-type]

@@ -294,3 +294,56 @@ def test_a_concave_function_is_a_utility() -> None:
     graph = ll.ProfileGraph.bernoulli(["0.8", "0.9"])
     with pytest.raises(InputError, match=r"unknown aim: .*gini"):
         ll.design(graph, "0.5", utility=gini)
+
+
+# --- a notion that claims too much ---------------------------------------------------------------
+
+BARE = Draft.of("abc", "abc", np.eye(3))
+PEOPLE = ll.Prior.from_counts({"a": 7, "b": 2, "c": 1})
+
+
+class NoClaims(ll.LIP):
+    """A guarantee that is never decided."""
+
+    def decide(self, *_: Any) -> Any:
+        """Decide nothing."""
+        return [], {}
+
+
+class Renamed(NoClaims):
+    """The same under a name of its own."""
+
+    key = name = "renamed"
+
+
+class Forged(ll.LIP):
+    """A guarantee whose certificate is that of a larger budget."""
+
+    key = name = "forged"
+
+    def certify(self, *arguments: Any, **options: Any) -> Any:
+        """Certify something else."""
+        return ll.LIP("50").certify(*arguments, **options)
+
+
+def test_a_notion_cannot_go_by_the_name_of_another() -> None:
+    with pytest.raises(InputError, match="the name lip is that of another notion: 'NoClaims'"):
+        ll.lock(BARE, NoClaims("1"), PEOPLE)
+
+
+def test_a_certificate_without_a_claim_certifies_nothing() -> None:
+    with pytest.raises(NotCertified, match="there is no claim"):
+        ll.lock(BARE, Renamed("1"), PEOPLE)
+
+
+def test_a_certificate_of_another_guarantee_is_refused() -> None:
+    with pytest.raises(InputError, match="speaks of another guarantee or channel"):
+        ll.lock(BARE, Forged("1"), PEOPLE)
+
+
+def test_floats_are_no_ends_of_an_enclosure() -> None:
+    def rounded(_: LiftTable) -> Enclosure:
+        return Enclosure(0.1, 0.1)  # type: ignore[arg-type]
+
+    with pytest.raises(InputError, match="a float is not an exact end"):
+        ll.audit(ll.Channel.identity("abc"), PEOPLE, notion=rounded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -88,7 +89,30 @@ def test_without_a_context_it_speaks_of_every_prior() -> None:
     certificate = make_certificate("ldp", {"budget": "1"}, BIT, None, [], {})
     assert certificate.context_kind == "every prior"
     assert certificate.context == ""
-    assert certificate.holds
+
+
+def test_without_claims_nothing_was_proved() -> None:
+    certificate = make_certificate("ldp", {"budget": "1"}, BIT, None, [], {})
+    assert not certificate.holds
+    assert certificate.refusal() == "ldp(budget=1) was not measured: there is no claim"
+
+
+@pytest.mark.parametrize(
+    ("measured", "relation", "bound", "holds"),
+    [
+        (Enclosure.of(9), "<=", Enclosure.of(1), False),
+        (Enclosure.of(1), "<=", Enclosure.of(1), True),
+        (Enclosure.infinity(), "<=", Enclosure.of(5), False),
+        (Enclosure.of(5), "<=", Enclosure.infinity(), True),
+        (Enclosure.of(1), ">=", Enclosure.of(9), False),
+        (Enclosure.of(1), ">=", Enclosure.of(Fraction(1, 2)), True),
+    ],
+)
+def test_a_claim_that_is_false_as_it_is_written_proves_nothing(
+    measured: Enclosure, relation: Any, bound: Enclosure, holds: bool
+) -> None:
+    claim = Claim("lift", measured, relation, bound, holds=True)
+    assert make_certificate("ldp", {}, BIT, None, [claim], {}).holds is holds
 
 
 def test_witness_priors_are_part_of_the_file() -> None:
