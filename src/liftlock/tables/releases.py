@@ -158,6 +158,9 @@ def release_frame(
     back as a lazy frame of what was released: collecting that again draws nothing again.
     Ask each person once: releasing the same frame twice reveals more.
 
+    **The other columns are not looked at.** `liftlock release` and `ll.protect` refuse copies of
+    the column, and `liftlock release` columns that name profiles; here they are yours to drop.
+
     Without a column it is the one that the mechanism was made for. One that was made for several
     columns as one value releases all of them. A frame that holds the secret which the mechanism
     hides is refused, unless the secret is in `keep`.
