@@ -20,7 +20,7 @@ from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import CellReader, ColumnEncoding
 from liftlock.model.per_user import read_limits
 from liftlock.model.structured import ArcChannel
-from liftlock.tables.cells import CellEncoder, column_to_floats
+from liftlock.tables.cells import CellDecoder, CellEncoder, column_to_floats
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 
 _SUMS = 1e-6
@@ -77,7 +77,7 @@ class PerUserRandomiser:
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the type of the released column: a number of 32 bits for the arc."""
         arc = isinstance(self.mechanism.channel, ArcChannel)
-        return [pa.uint32() if arc else kind for kind in before]
+        return [pa.uint32() if arc else self._written.released_type(kind) for kind in before]
 
     def may_be_missing(self, _place: int) -> bool:
         """Tell whether the column may have missing cells once it is released: never."""
@@ -98,14 +98,14 @@ class PerUserRandomiser:
                 remedy="smooth the model's probabilities so that none is 0",
             )
         reports = self.mechanism.release(codes, priors, coded=True)
-        (kind,) = self.released_types([cells.type])
         if isinstance(self.mechanism.channel, ArcChannel):
-            return pa.array(np.asarray(reports), type=kind)
-        labels = [str(label) for label in self._alphabet.labels]
-        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-        named = pa.array(labels).cast(inner)
-        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
-        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+            return pa.array(np.asarray(reports), type=pa.uint32())
+        return self._written.decode_outputs(np.asarray(reports, dtype=np.int64), cells.type)
+
+    @cached_property
+    def _written(self) -> CellDecoder:
+        """What the values are written as."""
+        return CellDecoder.of([str(label) for label in self._alphabet.labels])
 
     def count_reports(
         self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any

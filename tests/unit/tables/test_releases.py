@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from scipy import stats
 
@@ -187,6 +188,14 @@ def test_types_stay_and_the_arc_reports_numbers(kind: pa.DataType) -> None:
     cells = pa.array(["yes", "no", "no"]).cast(kind)
     assert local().release(batch_of(cells, [0.5, 0.2, 0.9])).type == kind
     assert local("arc").release(batch_of(cells, [0.5, 0.2, 0.9])).type == pa.uint32()
+
+
+def test_types_that_arrow_cannot_take_from_are_released_all_the_same() -> None:
+    """A view of texts keeps its type; runs of equal cells come out one by one."""
+    views = pa.array(["yes", "no", "no"]).cast(pa.string_view())
+    assert local().release(batch_of(views, [0.5, 0.2, 0.9])).type == pa.string_view()
+    runs = pc.run_end_encode(pa.array(["yes", "no", "no"]))
+    assert local().release(batch_of(runs, [0.5, 0.2, 0.9])).type == pa.string()
 
 
 def test_a_value_without_a_column_of_its_own_is_refused() -> None:

@@ -47,8 +47,8 @@ def format_named(path: Path) -> Format | None:
     ['csv', 'parquet', None]
     """
     name = path.name.lower()
-    found = [(len(end), form) for form in FORMATS.values() for end in form.suffixes]
-    fitting = [(size, form) for size, form in found if name[-size:] in form.suffixes]
+    every = ((end, form) for form in FORMATS.values() for end in form.suffixes)
+    fitting = [(len(end), form) for end, form in every if name.endswith(end)]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
 
