@@ -26,6 +26,7 @@ from liftlock.designs.base import (
     draft_of,
     labels_text,
 )
+from liftlock.designs.catalogue import check_published
 from liftlock.designs.goal import Goal, read_goal
 from liftlock.designs.lock import MOST_BLEND, LockedChannel, round_draft
 from liftlock.designs.lock import lock as lock_channel
@@ -144,6 +145,8 @@ class DesignRequest:
         """Check that the method fits, leave out what cannot occur, and make the goal."""
         check_fits(entry, context, notion)
         check_options(entry, options)
+        if options.get("as_published"):
+            check_published(entry, notion, options)
         seen: Context = context
         dropped: tuple[Label, ...] = ()
         prior_free = entry.prior_free and notion.ratio_limit is not None
@@ -373,7 +376,7 @@ def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tupl
 
 
 def _describe(asked: Notion, true: Notion) -> str:
-    return f"as published: asked for {asked}, its true guarantee is {true}"
+    return f"asked for {asked}, its true guarantee is {true}"
 
 
 def _no_guarantee(why: str, asked: Notion) -> InputError:
