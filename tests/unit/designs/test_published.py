@@ -120,14 +120,17 @@ def laplace_cdf(t: float) -> float:
     return math.exp(t) / 2 if t < 0 else 1 - math.exp(-t) / 2
 
 
-def bins(cdf: Callable[[float], float], ends: tuple[float, float], *, clamp: bool) -> list[float]:
-    """Return the masses of four bins: what lies outside is moved to the ends, or left out."""
-    edges = np.linspace(*ends, 5).tolist()
-    below = [cdf(edge) for edge in edges]
+def bins(cdf: Callable[[float], float], x: float, scale: float, *, clamp: bool) -> list[float]:
+    """Return the masses of four bins of [0, 3]: what lies outside goes to the ends, or nowhere."""
+    below = [cdf((edge - x) / scale) for edge in np.linspace(0, 3, 5).tolist()]
     if clamp:
         below[0], below[-1] = 0.0, 1.0
     whole = below[-1] - below[0]
     return [(high - low) / whole for low, high in itertools.pairwise(below)]
+
+
+def normal_cdf(t: float) -> float:
+    return float(norm.cdf(t))
 
 
 @pytest.mark.parametrize("method", ["bounded-laplace", "laplace"])
@@ -136,10 +139,7 @@ def test_laplace_is_003_thm_1_and_eq_11(method: str, notion: Any) -> None:
     epsilon = float(notion.budget if isinstance(notion, LDP) else notion.epsilon)
     scale = 3 / epsilon if isinstance(notion, LDP) else printed_scale(epsilon, 2 / 15, 3)
     made = published(NUMBERS, notion, method, outputs=4)
-    rows = [
-        bins(lambda y, x=x: laplace_cdf((y - x) / scale), (0, 3), clamp=method == "laplace")
-        for x in (0, 1, 3)
-    ]
+    rows = [bins(laplace_cdf, x, scale, clamp=method == "laplace") for x in (0, 1, 3)]
     assert made.table.floats() == CLOSE(np.array(rows), abs=1e-9)
 
 
@@ -151,7 +151,7 @@ def test_laplace_by_instance_is_000_eq_26() -> None:
     rows = []
     for x, mass in ((0, 8 / 15), (1, 5 / 15), (3, 2 / 15)):
         scale = 3 / (alpha * mass + 1)
-        rows.append(bins(lambda y, x=x, b=scale: laplace_cdf((y - x) / b), (0, 3), clamp=False))
+        rows.append(bins(laplace_cdf, x, scale, clamp=False))
     assert made.table.floats() == CLOSE(np.array(rows), abs=1e-9)
 
 
@@ -185,7 +185,7 @@ def test_gaussian_is_000_thm_5_and_cor_10(form: Any) -> None:
     for method, deviations in (("gaussian", [common] * 3), ("gaussian-by-instance", own)):
         made = published(NUMBERS, notion, method, outputs=4)
         rows = [
-            bins(lambda y, x=x, s=s: float(norm.cdf((y - x) / s)), (0, 3), clamp=True)
+            bins(normal_cdf, x, s, clamp=True)
             for x, s in zip(points.tolist(), deviations, strict=True)
         ]
         assert made.table.floats() == CLOSE(np.array(rows), abs=1e-5)
@@ -202,10 +202,7 @@ def test_gaussian_baselines_are_those_of_000_section_iv() -> None:
     exact = float(brentq(analytic, 0.1, 100, xtol=1e-10))
     for scale, deviation in (("classical", classical), ("analytic", exact)):
         made = published(NUMBERS, notion, "gaussian", scale=scale, outputs=4)
-        rows = [
-            bins(lambda y, x=x, s=deviation: float(norm.cdf((y - x) / s)), (0, 3), clamp=True)
-            for x in (0, 1, 3)
-        ]
+        rows = [bins(normal_cdf, x, deviation, clamp=True) for x in (0, 1, 3)]
         assert made.table.floats() == CLOSE(np.array(rows), abs=1e-6)
 
 
