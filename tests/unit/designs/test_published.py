@@ -234,11 +234,9 @@ class Print:
         psi, lam = min(self.lifts(group)), max(self.lifts(group))
         if self.ratio < math.inf:
             return lam / psi
-        if meant:
-            return lam + 1 / psi
         if self.lower == self.upper:
             return max(math.log(lam), abs(math.log(psi)))
-        return lam + psi
+        return lam + 1 / psi if meant else lam + psi
 
     def watchdog(self) -> tuple[list[list[int]], list[int]]:
         low = [x for x in self.symbols if self.safe([x])]

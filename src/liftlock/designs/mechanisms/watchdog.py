@@ -457,7 +457,7 @@ WATCHDOG = Design(
 
 Reading = Literal["printed", "meant"]
 """How Algorithm 1 is read: by the letter, or so that the numbers of the text come out."""
-READING = "of the published algorithm: printed, or meant (risk max-lift + 1/min-lift)"
+READING = "of the published algorithm: printed, or meant (subsets until no symbol is left)"
 
 
 def refuse_reading(reading: object) -> None:
@@ -490,8 +490,8 @@ def subset_merging(
     `as_published` follows the printed text: the risk max-lift + min-lift (LIP: the larger of the
     two logarithms), no subsets at all when the high-risk symbols are safe together, and no low-risk
     symbols in the last subset, which may then end above the budget. `reading="meant"` is the
-    published algorithm as its numbers come out: the risk above, and subsets until no symbol is
-    left, but low-risk symbols stay out of the last one all the same.
+    published algorithm as its numbers come out, before any repair of ours: max-lift + 1/min-lift
+    for ALIP, and subsets until no symbol is left.
 
     Source: 002 Algorithm 1, eq. (13), eq. (14), section 6.2.
 
@@ -548,8 +548,11 @@ def _grow(pool: Pool, high: list[int]) -> list[list[int]]:
     return groups
 
 
-def printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
-    """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure."""
+def printed_risk(pool: Pool, notion: Notion, *, meant: bool = False) -> Callable[[Floats], Floats]:
+    """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure.
+
+    For ALIP it prints max-lift + min-lift, and will mean the inverse of the latter, as in 6.2.
+    """
     allowed = notion.lift_limits()
     if allowed is None:
         return pool.risks
@@ -558,10 +561,10 @@ def printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
     def risk(amounts: Floats) -> Floats:
         lifts, _ = pool.lifts(amounts)
         most, least = lifts.max(axis=0), lifts.min(axis=0)
-        if not symmetric:
+        if not symmetric and not meant:
             return np.asarray(most + least)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.maximum(most, 1 / least))
+        inverse = _ratio(1.0, least)
+        return np.asarray(np.maximum(most, inverse) if symmetric else most + inverse)
 
     return risk
 
@@ -576,7 +579,7 @@ def printed_subsets(
     if reading not in (None, "printed", "meant"):
         raise InputError("unknown reading", value=reading, remedy="use printed or meant")
     meant = reading == "meant"
-    risk = pool.risks if meant else printed_risk(pool, notion)
+    risk = printed_risk(pool, notion, meant=meant)
     waiting = list(high)
     groups: list[list[int]] = []
     while waiting and (meant or not pool.is_safe(waiting)):
