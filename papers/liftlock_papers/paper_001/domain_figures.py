@@ -17,7 +17,7 @@ from liftlock_papers.paper_001.judging import (
     sandwiched,
     share,
 )
-from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
+from liftlock_papers.paper_001.looks import BUDGET, ERROR, PROTECTION, looks
 from liftlock_papers.paper_001.names import (
     MERGED,
     NOTHING,
@@ -132,7 +132,8 @@ FIGURE_6 = Figure(
     curves=looks(RESPONSE, STAIRCASE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF, NOTHING),
     notes="The paper's priors are random and not given: here each of the 500 users (4 in a quick "
     "run) has five uniform numbers divided by their sum. Leakages in panel a are those of the "
-    "worst user. The paper takes k-ary response for the best under LDP; it is not.",
+    "worst user. The paper takes k-ary response for the best under LDP; it is not. "
+    f"{PROTECTION}",
 )
 
 
@@ -238,5 +239,5 @@ FIGURE_7 = Figure(
     ),
     notes="The prior of Fig. 7 is not stated; it is taken to be even, as in Fig. 6b, and panel b "
     "has a skewed one. The best under LDP is not known there; response on merged values is near. "
-    "ε = 0 would release nothing. The logarithmic axis is ours.",
+    f"ε = 0 would release nothing. The logarithmic axis is ours. {PROTECTION}",
 )
