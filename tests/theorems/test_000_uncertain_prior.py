@@ -1,4 +1,4 @@
-"""Paper 000, section IV-B2: the response for P(X = 1) in [a, b], against every channel of a grid."""
+"""Paper 000, section IV-B2: the response for P(X = 1) in [a, b], against channels of a grid."""
 
 from __future__ import annotations
 
