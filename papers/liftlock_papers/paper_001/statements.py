@@ -10,6 +10,7 @@ import numpy as np
 
 import liftlock as ll
 from liftlock_papers.figure import Finding, Statement, Verdict
+from liftlock_papers.paper_001.judging import percent
 from liftlock_papers.paper_001.releases import (
     Aim,
     bit,
@@ -116,7 +117,7 @@ def _skewness() -> Finding:
         ldp = error_of(response(prior, ONE, "mean"), "mean")
         gains[share] = 1 - error_of(optimum(prior, ONE, "mean"), "mean") / ldp
     own = [_printed_gap(float(share)) for share in (Fraction(1, 2), Fraction(1, 10))]
-    told = ", ".join(f"{gain:.1%} at {float(share):g}" for share, gain in gains.items())
+    told = ", ".join(f"{percent(gain)} at {float(share):g}" for share, gain in gains.items())
     grows = all(gains[a] < gains[b] for a, b in zip(gains, list(gains)[1:], strict=False))
     return Finding(
         "As |P1 − 1/2| grows, so does the advantage of LIP over LDP in squared error",

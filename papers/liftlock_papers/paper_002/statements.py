@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import liftlock as ll
 from liftlock.notions import (
@@ -15,9 +16,9 @@ from liftlock.notions import (
     L1LiftInverse,
     TotalVariation,
 )
-from liftlock.notions.base import TableBound
 from liftlock_papers.figure import Finding, Statement, Verdict
 
+Measure = Callable[[ll.Channel, ll.Prior], Any]
 Bound = Callable[[Fraction, Fraction], Fraction]
 """Of the smallest lift L = e^-ε_l and the largest lift U = e^ε_u."""
 
@@ -38,13 +39,11 @@ def lopsided() -> tuple[ll.Channel, ll.Prior]:
     return ll.Channel.from_rows(rows), ll.Prior.from_counts({"a": 6, "b": 1})
 
 
-def _judge(
-    claim: str, measure: type[TableBound], bound: Bound, *, inverse: bool, why: str
-) -> Finding:
+def _judge(claim: str, measure: Measure, bound: Bound, *, inverse: bool, why: str) -> Finding:
     channel, prior = lopsided() if inverse else turned()
     lifts = [lift for row in ll.lift_table(channel, prior).lifts() for lift in row]
     low, high = min(lifts), max(lifts)
-    said, found = bound(low, high), measure.measure(channel, prior).value
+    said, found = bound(low, high), measure(channel, prior).value
     assert found.is_exact
     where = "P_S = (6, 1)/7" if inverse else "three even secrets"
     return Finding(
@@ -65,7 +64,7 @@ _INVERSE = (
 
 
 def _statement(
-    key: str, name: str, claim: str, measure: type[TableBound], bound: Bound, why: str
+    key: str, name: str, claim: str, measure: Measure, bound: Bound, why: str
 ) -> Statement:
     inverse = name.startswith("Prop 5")
     return Statement(key, name, partial(_judge, claim, measure, bound, inverse=inverse, why=why))
@@ -76,7 +75,7 @@ STATEMENTS = (
         "002-prop1.2-tv",
         "Prop 1.2, total variation",
         "(ε_l, ε_u)-ALIP implies T(S;Y) ≤ (e^ε_u − 1)/2",
-        TotalVariation,
+        TotalVariation.measure,
         lambda _, high: (high - 1) / 2,
         _ASYMMETRIC + "(U − 1)(1 − L)/(U − L) with U = e^ε_u, L = e^-ε_l",
     ),
@@ -84,7 +83,7 @@ STATEMENTS = (
         "002-prop1.2-chi2",
         "Prop 1.2, χ²",
         "(ε_l, ε_u)-ALIP implies χ²(S;Y) ≤ (e^ε_u − 1)²",
-        Chi2,
+        Chi2.measure,
         lambda _, high: (high - 1) ** 2,
         _ASYMMETRIC + "(e^ε_u − 1)(1 − e^-ε_l)",
     ),
@@ -92,7 +91,7 @@ STATEMENTS = (
         "002-prop3.1",
         "Prop 3.1",
         "(ε_l, ε_u)-ALIP bounds the ℓ₁-lift by e^ε_u − 1",
-        L1Lift,
+        L1Lift.measure,
         lambda _, high: high - 1,
         _ASYMMETRIC + "2(U − 1)(1 − L)/(U − L) with U = e^ε_u, L = e^-ε_l",
     ),
@@ -100,7 +99,7 @@ STATEMENTS = (
         "002-prop3.2",
         "Prop 3.2",
         "(ε_l, ε_u)-ALIP bounds the χ²-lift by (e^ε_u − 1)²",
-        Chi2Lift,
+        Chi2Lift.measure,
         lambda _, high: (high - 1) ** 2,
         _ASYMMETRIC + "(e^ε_u − 1)(1 − e^-ε_l)",
     ),
@@ -108,7 +107,7 @@ STATEMENTS = (
         "002-prop5.1",
         "Prop 5.1",
         "(ε_l, ε_u)-ALIP bounds the ℓ₁-lift-inverse by e^ε_l − 1",
-        L1LiftInverse,
+        L1LiftInverse.measure,
         lambda low, _: 1 / low - 1,
         _INVERSE,
     ),
@@ -116,7 +115,7 @@ STATEMENTS = (
         "002-prop5.2",
         "Prop 5.2",
         "(ε_l, ε_u)-ALIP bounds the χ²-lift-inverse by (e^ε_l − 1)²",
-        Chi2LiftInverse,
+        Chi2LiftInverse.measure,
         lambda low, _: (1 / low - 1) ** 2,
         _INVERSE + ", squared",
     ),
