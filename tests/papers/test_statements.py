@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock_papers import PAPERS, Finding, Verdict, find_figure
-from liftlock_papers.figure import Statement
+from liftlock_papers import PAPERS, Finding, Statement, Verdict, find_figure
 from liftlock_papers.gallery import CONVENTION
 from liftlock_papers.running import read_result
 
