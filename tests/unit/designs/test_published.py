@@ -467,6 +467,25 @@ def test_what_a_paper_prints_otherwise_is_refused(
         design_as_published(context_of_merging, notion, method=method, **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"scale": "published"}, True),
+        ({"scale": 0.3}, True),
+        ({"scale": "every-epsilon"}, False),
+    ],
+)
+def test_a_refusal_names_the_published_form_only_where_there_is_one(
+    options: dict[str, Any], named: bool
+) -> None:
+    even = ll.Prior.from_counts({0: 1, 1: 1})
+    wide = {"domain": (0, 2), "sensitivity": "data", "outputs": 64, **options}
+    with pytest.raises(ll.NotCertified) as refusal:
+        design(even, LIP("0.5"), method="bounded-laplace", **wide)
+    assert ("design_as_published" in str(refusal.value)) is named
+    assert "smallest budget that would pass: alip(" in str(refusal.value)
+
+
 def test_what_is_given_is_not_called_published() -> None:
     def mine(context: Any, _: Any) -> Any:
         return np.full((3, 3), 1 / 3) if len(context.inputs) == 3 else None
