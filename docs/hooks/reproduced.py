@@ -13,7 +13,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from liftlock_papers.exhibits import Room, counted_verdicts, rooms
-from liftlock_papers.figure import Figure, Verdict, sentence
+from liftlock_papers.figure import Figure, Finding, Verdict, sentence
 from liftlock_papers.gallery import MARKS, data_of
 from liftlock_papers.running import Result
 
@@ -59,14 +59,22 @@ def _room(room: Room) -> str:
     paper = room.paper
     lines = [f"\n## {paper.key} {paper.title} {{ #{_anchor(room)} }}", ""]
     lines += [f"{counted_verdicts(room.verdicts).capitalize()}.", ""]
-    lines += ["| Figure | The paper says | Verdict | Our number |", "| --- | --- | --- | --- |"]
-    for figure, result in room.shown:
-        for finding in result.findings:
-            name = f"[{figure.name}](#{figure.key})"
-            texts = sentence(finding.claim), _head(finding.verdict), sentence(finding.ours)
-            lines.append("| " + " | ".join([name, *map(_plain, texts)]) + " |")
+    lines += ["| Where | The paper says | Verdict | Our number |", "| --- | --- | --- | --- |"]
+    for place, finding in room.claims:
+        name = f"[{place.name}](#{place.key})"
+        texts = sentence(finding.claim), _head(finding.verdict), sentence(finding.ours)
+        lines.append("| " + " | ".join([name, *map(_plain, texts)]) + " |")
     lines += [_figure(figure, result) for figure, result in room.shown]
+    if room.stated:
+        lines += ["", f"### {room.paper.key}: statements that no figure shows", ""]
+        for statement, finding in room.stated:
+            lines += [f"#### {statement.name} {{ #{statement.key} }}", "", _told(finding), ""]
     return "\n".join(lines)
+
+
+def _told(finding: Finding) -> str:
+    texts = [sentence(text, ".") for text in (finding.claim, finding.ours, finding.why) if text]
+    return f"**{_head(finding.verdict)}**: {_plain(' '.join(texts))}"
 
 
 _MEANT = {"|": "&#124;", "{": "&#123;", "}": "&#125;", "<": "&lt;", "\n": " "}

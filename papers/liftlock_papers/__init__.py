@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from liftlock_papers.catalogue import FIGURES, PAPERS, find_figure
-    from liftlock_papers.figure import Curve, Figure, Finding, Panel, Paper, Verdict
+    from liftlock_papers.figure import Curve, Figure, Finding, Panel, Paper, Statement, Verdict
     from liftlock_papers.points import Point, Points
     from liftlock_papers.running import Result, run
     from liftlock_papers.setting import Setting
@@ -22,6 +22,7 @@ __all__ = [
     "Points",
     "Result",
     "Setting",
+    "Statement",
     "Verdict",
     "find_figure",
     "run",
@@ -29,7 +30,9 @@ __all__ = [
 
 _NAMES = {
     "liftlock_papers.catalogue": ["FIGURES", "PAPERS", "find_figure"],
-    "liftlock_papers.figure": ["Curve", "Figure", "Finding", "Panel", "Paper", "Verdict"],
+    "liftlock_papers.figure": [
+        *("Curve", "Figure", "Finding", "Panel", "Paper", "Statement", "Verdict"),
+    ],
     "liftlock_papers.points": ["Point", "Points"],
     "liftlock_papers.running": ["Result", "run"],
     "liftlock_papers.setting": ["Setting"],

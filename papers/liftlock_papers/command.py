@@ -28,7 +28,12 @@ _LEFT_OUT = 2
 """The exit code if a data set could not be read, or nothing was run."""
 _LONG = 10.0
 """Seconds that are worth mentioning."""
-_STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refuted": "red"}
+_STYLES = {
+    "confirmed": "green",
+    "confirmed under a condition": "yellow",
+    "refuted": "red",
+    "not reproducible": "dim",
+}
 
 
 @click.group(
@@ -217,7 +222,8 @@ def _show_end(results: Sequence[Result], page: Path) -> None:
     from liftlock_papers.exhibits import counted_verdicts, verdicts
 
     figures = counted(len(results), "figure")
-    show(f"{figures}: {counted_verdicts(verdicts(results))}")
+    found = verdicts(finding for result in results for finding in result.findings)
+    show(f"{figures}: {counted_verdicts(found)}")
     show(f"gallery: {page}", wrap=False)
 
 

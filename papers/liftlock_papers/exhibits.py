@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from liftlock_papers.catalogue import PAPERS
-from liftlock_papers.figure import Figure, Paper, Verdict
+from liftlock_papers.figure import Figure, Finding, Paper, Statement, Verdict
 from liftlock_papers.running import Result, code_of, read_result
 
 
@@ -44,26 +45,40 @@ class Room:
         """The figures that have none."""
         return [each.figure for each in self.exhibits if each.result is None]
 
+    @functools.cached_property
+    def stated(self) -> list[tuple[Statement, Finding]]:
+        """The statements that no figure shows, judged now."""
+        return [(each, each.judge()) for each in self.paper.statements]
+
+    @property
+    def claims(self) -> list[tuple[Figure | Statement, Finding]]:
+        """Every claim of the paper: where it stands, and what was found."""
+        found: list[tuple[Figure | Statement, Finding]] = [
+            (figure, finding) for figure, result in self.shown for finding in result.findings
+        ]
+        return [*found, *self.stated]
+
     @property
     def verdicts(self) -> Counter[Verdict]:
         """How many claims of the paper hold, hold under a condition, or do not."""
-        return verdicts(result for _, result in self.shown)
+        return verdicts(finding for _, finding in self.claims)
 
 
-def verdicts(results: Iterable[Result]) -> Counter[Verdict]:
-    """Count the verdicts of some results."""
-    return Counter(finding.verdict for result in results for finding in result.findings)
+def verdicts(findings: Iterable[Finding]) -> Counter[Verdict]:
+    """Count the verdicts of some findings."""
+    return Counter(finding.verdict for finding in findings)
 
 
 def counted_verdicts(found: Counter[Verdict]) -> str:
-    """Write the counts.
+    """Write the counts; that of claims which cannot be reproduced only where there are some.
 
     >>> counted_verdicts(Counter({Verdict.CONFIRMED: 3, Verdict.REFUTED: 1}))
     '3 claims confirmed, 0 confirmed under a condition, 1 refuted'
     """
     first, *others = Verdict
     noun = "claim" if found[first] == 1 else "claims"
-    texts = [f"{found[first]} {noun} {first.value}", *(f"{found[v]} {v.value}" for v in others)]
+    texts = [f"{found[first]} {noun} {first.value}"]
+    texts += [f"{found[v]} {v.value}" for v in others if found[v] or v is not Verdict.OPEN]
     return ", ".join(texts)
 
 

@@ -21,11 +21,18 @@ Kind = Literal["line", "steps", "area", "bars"]
 
 
 class Verdict(Enum):
-    """Whether a claim of a paper holds."""
+    """Whether a claim of a paper holds.
+
+    What a paper states in general (a guarantee, a bound, a theorem) is refuted by one
+    counterexample within what it allows; the reason names the condition under which it holds. What
+    it sees in its curves is judged point by point. What hangs on data that are not at hand, or on
+    choices that the paper does not state, is neither.
+    """
 
     CONFIRMED = "confirmed"
     CONDITION = "confirmed under a condition"
     REFUTED = "refuted"
+    OPEN = "not reproducible"
 
     @classmethod
     def of(cls, truths: bool | Iterable[bool]) -> Verdict:
@@ -162,9 +169,21 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Statement:
+    """A theorem or a formula that no figure shows, judged by computing it on the spot."""
+
+    key: str
+    """Such as 001-thm2."""
+    name: str
+    """Where it stands."""
+    judge: Callable[[], Finding]
+
+
+@dataclass(frozen=True)
 class Paper:
-    """A paper, with its figures in order."""
+    """A paper, with its figures in order, and statements that none of them shows."""
 
     key: str
     title: str
     figures: tuple[Figure, ...]
+    statements: tuple[Statement, ...] = ()

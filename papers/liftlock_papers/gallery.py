@@ -22,8 +22,26 @@ _POLICY = (
     "default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
 )
-MARKS = {Verdict.CONFIRMED: "✓", Verdict.CONDITION: "◐", Verdict.REFUTED: "✗"}
-_CLASSES = {Verdict.CONFIRMED: "yes", Verdict.CONDITION: "if", Verdict.REFUTED: "no"}
+MARKS = {
+    Verdict.CONFIRMED: "✓",
+    Verdict.CONDITION: "◐",
+    Verdict.REFUTED: "✗",
+    Verdict.OPEN: "○",
+}
+_CLASSES = {
+    Verdict.CONFIRMED: "yes",
+    Verdict.CONDITION: "if",
+    Verdict.REFUTED: "no",
+    Verdict.OPEN: "open",
+}
+CONVENTION = (
+    "What a paper states in general (a guarantee, a bound, a theorem) is refuted by one "
+    "counterexample within what it allows, and the reason names the condition under which it "
+    "holds. What it sees in its curves is judged point by point: confirmed if it holds at all of "
+    "them, refuted if at none, else under a condition. What hangs on data that are not at hand, "
+    "or on choices that are not stated, is not reproducible, which is no word against it."
+)
+"""By what convention every claim is judged, here and in the pages."""
 
 
 def write_gallery(folder: Path) -> Path:
@@ -65,7 +83,8 @@ def _run_again() -> str:
 
 def _head(everything: Sequence[Room]) -> Markup:
     results = [result for room in everything for _, result in room.shown]
-    found = verdicts(results)
+    found = verdicts(finding for room in everything for _, finding in room.claims)
+    stated = sum(len(room.stated) for room in everything)
     missing = sum(len(room.missing) for room in everything)
     quick = sum(result.quick for result in results)
     return tag(
@@ -81,7 +100,8 @@ def _head(everything: Sequence[Room]) -> Markup:
         ),
         tag(
             "p",
-            f"{counted(len(results), 'figure')}; {counted_verdicts(found)}.",
+            f"{counted(len(results), 'figure')} and {counted(stated, 'statement')} that no figure "
+            f"shows; {counted_verdicts(found)}.",
             f" {counted(missing, 'figure')} not run." if missing else None,
             f" {quick} from a quick run, with small samples." if quick else None,
         ),
@@ -108,6 +128,7 @@ def _key() -> Markup:
     return tag(
         "p",
         [markup(_badge(verdict), " ") for verdict in Verdict],
+        tag("span", f"{CONVENTION} ", class_="quiet"),
         tag(
             "span",
             "A red ring in a picture: the mechanism leaks more than it was made for; the number "
@@ -143,6 +164,7 @@ def _room(room: Room) -> Markup:
         tag("h2", f"{key} {room.paper.title}", id=key),
         _summary(room),
         [_exhibit(figure, result, figure.key not in room.undrawn) for figure, result in room.shown],
+        _statements(room),
         _missing(room.missing),
     )
 
@@ -151,17 +173,16 @@ def _summary(room: Room) -> Markup | None:
     rows = [
         tag(
             "tr",
-            tag("td", tag("a", figure.name, href=f"#{figure.key}"), class_="where"),
+            tag("td", tag("a", place.name, href=f"#{place.key}"), class_="where"),
             tag("td", sentence(finding.claim)),
             tag("td", _badge(finding.verdict)),
             tag("td", sentence(finding.ours)),
         )
-        for figure, result in room.shown
-        for finding in result.findings
+        for place, finding in room.claims
     ]
     if not rows:
         return None
-    heads = ("Figure", "The paper says", "Verdict", "Our number")
+    heads = ("Where", "The paper says", "Verdict", "Our number")
     return tag(
         "details",
         tag("summary", f"All claims: {counted_verdicts(room.verdicts)}"),
@@ -200,6 +221,19 @@ def _exhibit(figure: Figure, result: Result, drawn: bool) -> Markup:
         [tag("p", sentence(note, ".")) for note in result.notes],
         tag("p", _origin(figure, result), _files(source), class_="quiet"),
         id=figure.key,
+    )
+
+
+def _statements(room: Room) -> Markup | None:
+    if not room.stated:
+        return None
+    return tag(
+        "article",
+        tag("h3", "Statements that no figure shows"),
+        [
+            tag("div", tag("h4", statement.name), _finding(finding), id=statement.key)
+            for statement, finding in room.stated
+        ],
     )
 
 
@@ -272,6 +306,7 @@ h1{font-size:2rem;line-height:1.2;margin:.2rem 0 .8rem}
 h2{font-size:1.45rem;line-height:1.25;margin:3.4rem 0 .8rem;padding-top:.9rem;
  border-top:2px solid var(--ink)}
 h3{font-size:1.12rem;line-height:1.35;margin:0 0 .6rem}
+h4{font-size:1rem;line-height:1.35;margin:1rem 0 0}
 p{margin:.5rem 0;max-width:52rem}
 a{color:var(--accent)}
 code{font:.9em ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
@@ -284,11 +319,13 @@ nav ol{list-style:none;padding:0;margin:1.2rem 0;display:grid;gap:.5rem}
 nav li{display:grid;grid-template-columns:minmax(0,1fr) 12rem;gap:1rem;align-items:center}
 .bar{display:flex;height:.7rem;border-radius:.35rem;overflow:hidden;gap:2px}
 .bar i.yes{background:var(--yes)}.bar i.if{background:var(--if)}.bar i.no{background:var(--no)}
+.bar i.open{background:var(--quiet)}
 .badge{display:inline-block;font-size:.82rem;font-weight:600;padding:.05rem .5rem;
  border-radius:.7rem;white-space:nowrap;border:1px solid currentColor}
 .badge.yes{color:var(--yes);background:var(--yes-soft)}
 .badge.if{color:var(--if);background:var(--if-soft)}
 .badge.no{color:var(--no);background:var(--no-soft)}
+.badge.open{color:var(--quiet);background:var(--soft)}
 article{margin:2.2rem 0;padding:1.2rem 1.3rem;border:1px solid var(--line);border-radius:.6rem}
 .anchor{color:var(--quiet);text-decoration:none;font-weight:400}
 img{display:block;width:100%;max-width:68rem;height:auto;margin:.9rem 0;border-radius:.3rem}
@@ -296,7 +333,7 @@ img{display:block;width:100%;max-width:68rem;height:auto;margin:.9rem 0;border-r
  background:var(--soft)}
 .finding p{margin:.2rem 0}
 .finding.yes{border-color:var(--yes)}.finding.if{border-color:var(--if)}
-.finding.no{border-color:var(--no)}
+.finding.no{border-color:var(--no)}.finding.open{border-color:var(--quiet)}
 details{margin:1rem 0}
 summary{cursor:pointer;font-weight:600}
 .scroll{overflow-x:auto}

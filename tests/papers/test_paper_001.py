@@ -17,7 +17,7 @@ from liftlock_papers.data.folder import DataFolder
 from liftlock_papers.data.gowalla import read_check_ins
 from liftlock_papers.data.kosarak import read_clicks
 from liftlock_papers.figure import Verdict
-from liftlock_papers.paper_001 import survey_example
+from liftlock_papers.paper_001 import expected, survey_example
 from liftlock_papers.paper_001.judging import (
     HALF_IMPOSSIBLE,
     half_against_ldp,
@@ -338,3 +338,16 @@ def test_slice_of_gowalla_has_the_districts_that_are_known_of_it() -> None:
     found = read_check_ins(DataFolder())
     assert (len(found.past), len(found.last), found.users) == (76, 41, 1000)
     assert (sum(found.past.values()), sum(found.last.values())) == (156_251, 1000)
+
+
+def test_what_the_paper_calls_users_are_the_check_ins_of_gowalla() -> None:
+    """A complete count by cells; 29 check-ins lie nowhere on earth."""
+    if not DataFolder().has("gowalla"):
+        pytest.skip("the data set gowalla is not on this machine")
+    path = DataFolder().files("gowalla")[0].parent / "world_256x256_all_checkins.csv.gz"
+    if not path.exists():
+        pytest.skip("the count of all check-ins by cells is not there")
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()[1:]
+    counted = sum(int(line.rpartition(",")[2]) for line in lines)
+    assert expected.CHECK_INS - counted == 29
+    assert expected.USERS == expected.CHECK_INS

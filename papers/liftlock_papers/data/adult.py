@@ -24,7 +24,8 @@ RELATIONSHIPS = frozenset(
     {"Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife"}
 )
 RAREST = "Other-relative"
-"""The rarest of the six relationships. Paper 002 has five, and its numbers are those without it."""
+"""The rarest of the six relationships. Paper 002 has five; that it leaves out this one is inferred
+from its numbers."""
 
 
 def read_adult(folder: DataFolder, *, without: tuple[str, ...] = ()) -> Joint:

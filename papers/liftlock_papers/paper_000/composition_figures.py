@@ -59,7 +59,8 @@ def _additive(points: Points) -> Finding:
     most = float(np.max(ratios))
     more = most > 1 + 1e-9
     return Finding(
-        "Unlike those of LDP, the budgets of several releases do not simply add up (Section III-B)",
+        "Unlike those of LDP, the budgets of several releases do not simply add up (Section III-B; "
+        "Section I calls the leakage linear)",
         Verdict.of(more),
         f"n releases of the certified optimum truly leak up to {most:.2f} n ε: after the first "
         "answer the second one meets another prior than that of its certificate",

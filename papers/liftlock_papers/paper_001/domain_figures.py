@@ -17,7 +17,7 @@ from liftlock_papers.paper_001.judging import (
     sandwiched,
     share,
 )
-from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
+from liftlock_papers.paper_001.looks import BUDGET, ERROR, PROTECTION, looks
 from liftlock_papers.paper_001.names import (
     MERGED,
     NOTHING,
@@ -132,7 +132,8 @@ FIGURE_6 = Figure(
     curves=looks(RESPONSE, STAIRCASE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF, NOTHING),
     notes="The paper's priors are random and not given: here each of the 500 users (4 in a quick "
     "run) has five uniform numbers divided by their sum. Leakages in panel a are those of the "
-    "worst user. The paper takes k-ary response for the best under LDP; it is not.",
+    "worst user. The paper takes k-ary response for the best under LDP; it is not. "
+    f"{PROTECTION}",
 )
 
 
@@ -198,7 +199,7 @@ def _gain_by_skewness(points: Points) -> Finding:
     more = skewed > even
     two = int(np.flatnonzero(np.isclose(points.x("a", OPTIMUM), 2))[0])
     return Finding(
-        "When the prior is not uniform, the advantage of LIP is even more significant (abstract)",
+        "Implied by the abstract: with a skewed prior the advantage of LIP is larger here",
         Verdict.of(more),
         f"at ε = 2 LIP saves {percent(float(even[two]))} of the error of the best under LDP with "
         f"the even prior, {percent(float(skewed[two]))} of that of LDP on merged values with the "
@@ -206,7 +207,8 @@ def _gain_by_skewness(points: Points) -> Finding:
         ""
         if more.all()
         else f"with ε {places(points, 'a', OPTIMUM, more)}: a skewed prior has both likely values, "
-        "which small budgets tell apart, and rare ones, which need large budgets",
+        "which small budgets tell apart, and rare ones, which need large budgets; that it grows "
+        "with skewness in general is judged as Prop 4",
     )
 
 
@@ -238,5 +240,5 @@ FIGURE_7 = Figure(
     ),
     notes="The prior of Fig. 7 is not stated; it is taken to be even, as in Fig. 6b, and panel b "
     "has a skewed one. The best under LDP is not known there; response on merged values is near. "
-    "ε = 0 would release nothing. The logarithmic axis is ours.",
+    f"ε = 0 would release nothing. The logarithmic axis is ours. {PROTECTION}",
 )

@@ -1,11 +1,15 @@
-"""Numbers that the text of paper 001 states about its figures: none that could be counted here.
-
-41,270 pages (Fig. 9a) and 6,442,892 check-ins (Fig. 9b) are of files of which only parts are at
-hand; that 83 districts occur is judged with the figure.
-"""
+"""Numbers that the text of paper 001 states about its data."""
 
 from __future__ import annotations
 
 from liftlock_papers.figure import Stated
 
 CLICKS: tuple[Stated, ...] = ()
+"""41,270 pages (Fig. 9a) are of a file of which only a part is at hand."""
+
+DISTRICTS = 83
+"""Districts that occur (Fig. 9b)."""
+USERS = 6_442_892
+"""Users of Gowalla, by the text (Fig. 9b)."""
+CHECK_INS = 6_442_892
+"""Check-ins in SNAP's file, `loc-gowalla_totalCheckins.txt`, by its own account."""

@@ -17,7 +17,12 @@ from liftlock_papers.paper_001.names import (
 )
 
 ERROR = "√(mean squared error / N)"
-BUDGET = "ε (nats)"
+BUDGET = "ε that is asked for (nats)"
+PROTECTION = (
+    "Curves at one ε do not protect alike: LIP at ε is LDP of up to 2ε, LDP at ε leaks less than ε "
+    "in LIP, LIP at ε/2 is LDP of up to ε; Fig. 5 says what each leaks."
+)
+"""What the axis of budgets does not say."""
 
 LOOKS = {
     UNAWARE: Curve(UNAWARE, "purple", "dotted", marker="^"),

@@ -19,7 +19,7 @@ from liftlock_papers.paper_001.judging import (
     share,
 )
 from liftlock_papers.paper_001.local_priors import SIMULATED, SIZES, simulated
-from liftlock_papers.paper_001.looks import BUDGET, ERROR, LOOKS, looks
+from liftlock_papers.paper_001.looks import BUDGET, ERROR, LOOKS, PROTECTION, looks
 from liftlock_papers.paper_001.names import (
     MERGED,
     NOTHING,
@@ -162,7 +162,7 @@ FIGURE_8 = Figure(
     "paper's curator is optimised by unnamed tools: here it is the certified optimum for 5 users "
     "(beside the one-sided range of Prop. 5), and the clipped count for more, whose error is zero "
     "to the eye; what is audited there is the law of that count, computed in floating point. "
-    "Leakages are those of the worst user.",
+    f"Leakages are those of the worst user. {PROTECTION}",
 )
 
 
@@ -249,7 +249,8 @@ FIGURE_9A = Figure(
     needs=("kosarak",),
     stated=expected.CLICKS,
     notes="A page is a user; its bit says whether it has more than 15,000 clicks. The range of ε "
-    "is ours, so that it shows where the published response begins to keep its promise.",
+    "is ours, so that it shows where the published response begins to keep its promise. "
+    f"{PROTECTION}",
 )
 
 
@@ -270,11 +271,19 @@ def _judge_check_ins(points: Points) -> list[Finding]:
     return [
         Finding(
             "83 districts occur",
-            Verdict.of(districts == 83),
+            Verdict.CONFIRMED if districts == expected.DISTRICTS else Verdict.OPEN,
             f"{districts}, of the whole world cut into 36 × 36",
             ""
-            if districts == 83
+            if districts == expected.DISTRICTS
             else "neither the map nor the choice of users is stated, and these are other users",
+        ),
+        Finding(
+            f"There are {expected.USERS:,} users in this data set",
+            # Whose last check-in has a prior from earlier ones has two check-ins at least.
+            Verdict.of(2 * expected.USERS <= expected.CHECK_INS),
+            f"SNAP's file has {expected.CHECK_INS:,} check-ins in all, so at most half as many "
+            "users can have a last and an earlier one",
+            "it is the number of the check-ins, not of the users",
         ),
         Finding(
             "LIP has a smaller error than LDP at the same ε",
@@ -369,5 +378,6 @@ FIGURE_9B = Figure(
     "file (6,442,892 check-ins, which the paper calls users) is read if it is there, else a slice "
     "of it. LDP is given the "
     "districts that occur, as the paper does. The search for the best under LDP takes too long "
-    "for so many; response on merged districts stands for it, which the best may be below.",
+    "for so many; response on merged districts stands for it, which the best may be below. "
+    f"{PROTECTION}",
 )

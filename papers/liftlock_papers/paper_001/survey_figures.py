@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
+import liftlock as ll
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_001 import skewness, survey_example
 from liftlock_papers.paper_001.judging import (
@@ -17,7 +19,7 @@ from liftlock_papers.paper_001.judging import (
     places,
     share,
 )
-from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
+from liftlock_papers.paper_001.looks import BUDGET, ERROR, PROTECTION, looks
 from liftlock_papers.paper_001.names import (
     NOTHING,
     OPTIMUM,
@@ -28,6 +30,7 @@ from liftlock_papers.paper_001.names import (
     UNARY,
     UNAWARE,
 )
+from liftlock_papers.paper_001.releases import bit, error_of, optimum, response
 from liftlock_papers.points import Points
 
 SQUARED = "mean squared error (people²)"
@@ -40,20 +43,34 @@ def _judge_example(points: Points) -> list[Finding]:
     def at(curve: str) -> float:
         return points.at("b", curve, 1)
 
+    (leaks,) = (row.leakage or 0.0 for row in points.of("b", PUBLISHED) if row.x == 1)
+
     encoding = below(points, "b", UNARY, UNAWARE)
     saved = share(points, "b", OPTIMUM, RESPONSE)
     wins = below(points, "b", OPTIMUM, UNAWARE)
     one = int(np.flatnonzero(np.isclose(points.x("b", OPTIMUM), 1))[0])
+    kept = (
+        f"the published mechanism has {at(PUBLISHED):.1f} and leaks {leaks:.2f}; the least that "
+        f"keeps 1-LIP is {at(OPTIMUM):.2f}"
+    )
     printed = (
-        (survey_example.LDP_PRINTED, UNAWARE, "LDP is 100 e^ε/(e^ε + 1)²", "the plus is a minus"),
+        (
+            survey_example.LDP_PRINTED,
+            f"the truth is {at(UNAWARE):.1f}",
+            UNAWARE,
+            "LDP is 100 e^ε/(e^ε + 1)²",
+            "the plus is a minus",
+        ),
         (
             survey_example.UNARY_PRINTED,
+            f"the truth is {at(UNARY):.1f}",
             UNARY,
             "Opt-LDP is 25/(0.5 − e^ε/2)²",
             "its q* = 1 − e^ε/2 is negative beyond ε = ln 2, and below breaks an LDP constraint",
         ),
         (
             survey_example.LIP_PRINTED,
+            kept,
             PUBLISHED,
             "LIP is (10 e^ε − 1)/0.64",
             "it grows with ε; eq. (21) has 9 (2 e^-ε − e^-2ε) for the published mechanism",
@@ -61,8 +78,8 @@ def _judge_example(points: Points) -> list[Finding]:
     )
     return [
         *(
-            _printed(points.at("a", formula, 1), at(truth), claim, why)
-            for formula, truth, claim, why in printed
+            _printed(points.at("a", formula, 1), at(curve), truth, claim, why)
+            for formula, truth, curve, claim, why in printed
         ),
         Finding(
             "Opt-LDP, which treats the two answers differently, has a smaller error than LDP",
@@ -89,13 +106,13 @@ def _judge_example(points: Points) -> list[Finding]:
     ]
 
 
-def _printed(formula: float, truth: float, claim: str, why: str) -> Finding:
+def _printed(formula: float, error: float, truth: str, claim: str, why: str) -> Finding:
     """Judge a formula by its value at a budget of 1."""
-    right = math.isclose(formula, truth, rel_tol=1e-3)
+    right = math.isclose(formula, error, rel_tol=1e-3)
     return Finding(
         f"The squared error of {claim}",
         Verdict.of(right),
-        f"at ε = 1 the formula says {formula:.1f} people², the truth is {truth:.1f}",
+        f"at ε = 1 the formula says {formula:.1f} people², {truth}",
         "" if right else why,
     )
 
@@ -121,7 +138,7 @@ FIGURE_2 = Figure(
     notes="The paper does not print the range of ε; 0.5 to 5 is ours, and so is the logarithmic "
     "axis. Its three error formulas are misprinted, so the true errors of the same mechanisms "
     "stand beside them. Opt-LDP is read as optimal unary encoding, of which the "
-    "survey uses one bit.",
+    f"survey uses one bit. {PROTECTION}",
 )
 
 
@@ -160,15 +177,15 @@ def _judge_skewness(points: Points) -> list[Finding]:
             "" if relaxed.all() else "not everywhere",
         ),
         Finding(
-            "The gap between LIP and LDP increases when P1 = 0.99 (also Prop. 4 and the abstract: "
-            "the advantage grows with the skewness of the prior)",
+            "The gap between LIP and LDP increases when P1 = 0.99",
             Verdict.of(wider),
             f"LIP saves {percent(float(even[0]))} of the error of LDP for P1 = 0.5, "
             f"{percent(float(skewed[0]))} for 0.99, at ε = 1 (as published, "
             f"{percent(float(published[0]))} with a broken promise)",
-            f"for two values the advantage of a given budget vanishes with skewness; it is larger "
-            f"at 0.99 with ε {where} only, where even the rarer value is not rare for the budget",
+            f"it is larger at 0.99 with ε {where} only, where even the rarer value is not rare for "
+            "the budget; that the advantage grows with skewness in general is judged as Prop 4",
         ),
+        _equal_protection(),
         half_against_ldp(
             points,
             "skewed",
@@ -178,6 +195,35 @@ def _judge_skewness(points: Points) -> list[Finding]:
             points, panels, (PUBLISHED, PUBLISHED_HALF), f"{RARE}: for P1 = 0.99 from ε = 4.6 on"
         ),
     ]
+
+
+def _equal_protection() -> Finding:
+    """Compare the LIP optimum at a budget of 1 with LDP of the same leakage, as LIP and as LDP."""
+    said, alike = [], []
+    for mass in (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100)):
+        prior, rare = bit(mass), float(mass)
+        best, ldp = optimum(prior, Fraction(1), "mean"), response(prior, Fraction(1), "mean")
+        level = float(ll.LDP.measure(best.table).value)
+        reach = float(ll.LIP.measure(ldp.table, prior).value)
+        # eps-LDP leaks ln(P_min + (1 - P_min) e^eps) in LIP (000 Thm 1).
+        calibrated = math.log((math.e - rare) / (1 - rare))
+        others = [response(prior, ll.exact(f"{x:.9f}"), "mean") for x in (calibrated, level)]
+        errors = [math.sqrt(error_of(made, "mean")) for made in (best, ldp, *others)]
+        alike += [abs(level - 1) < 0.01 and abs(reach - 1) < 0.01]
+        said.append(
+            f"P1 = {rare:g}: LIP at 1 is {level:.2f}-LDP and has the error {errors[0]:.4f}; LDP at "
+            f"1 leaks {reach:.2f} in LIP, {errors[1]:.4f}; LDP that leaks 1 in LIP "
+            f"{errors[2]:.4f}; {level:.2f}-LDP {errors[3]:.4f}"
+        )
+    return Finding(
+        "Implied: LIP and LDP at the same ε protect alike, so that their errors can be compared",
+        Verdict.of(alike),
+        ". ".join(said),
+        "ε-LIP is LDP of up to 2ε, and ε-LDP leaks less than ε in LIP. For an even prior and two "
+        "values LDP of the same leakage, in either notion, is the same mechanism: the gain is one "
+        "of names. For skewed priors LIP gains little over LDP that leaks as much in LIP, and "
+        "nothing over LDP of the level that it has anyway",
+    )
 
 
 FIGURE_5 = Figure(
@@ -195,5 +241,5 @@ FIGURE_5 = Figure(
     ),
     curves=looks(UNAWARE, RESPONSE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF, NOTHING),
     notes="Users share one prior, so that errors do not depend on N. The printed p = e^ε/(e^ε + 1) "
-    "of eq. (41) estimates N − S; the probability of a flip, 1/(e^ε + 1), is used.",
+    f"of eq. (41) estimates N − S; the probability of a flip, 1/(e^ε + 1), is used. {PROTECTION}",
 )

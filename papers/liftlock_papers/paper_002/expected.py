@@ -39,9 +39,9 @@ SUBSETS_ADULT = (_stated(SUBSETS, 1, 0.73, _ADULT, "section 4.2", _SUBSETS),)
 
 
 def _range(subsets: Stated, complete: Stated) -> tuple[float, float]:
-    """Return between which percentages the gain may lie if both numbers are as near as stated."""
-    least = (subsets.number - subsets.tolerance) / (complete.number + complete.tolerance)
-    most = (subsets.number + subsets.tolerance) / (complete.number - complete.tolerance)
+    """Return between which percentages the gain lies if both numbers are rounded to two digits."""
+    least = (subsets.number - 0.005) / (complete.number + 0.005)
+    most = (subsets.number + 0.005) / (complete.number - 0.005)
     return 100 * (least - 1), 100 * (most - 1)
 
 

@@ -205,8 +205,12 @@ def _judge_share(points: Points, claim: str) -> Finding:
 
 _ADULT_NOTE = (
     "Secret: relationship; data: occupation, with the missing ones, `?`, as a fifteenth. The data "
-    "have six relationships and the paper says five. Without the rarest, Other-relative, all the "
-    "numbers of its text come out; with all six the watchdog's do not (the green curve)."
+    "have six relationships and the paper says five, but not which. That it leaves out the rarest, "
+    "Other-relative, is our inference: then all the numbers of its text come out. With all six the "
+    "watchdog's do not (the green curve). Without Own-child or without Unmarried they come out too "
+    "(0.29, and 0.73 for both); what tells is subset merging, 0.734 against 0.749 and 0.747, and "
+    "not by much: with the paper's own risk, before repair, it has 0.730 against 0.725 and 0.723, "
+    "where the text says around 0.73."
 )
 
 _SAYS = (
@@ -224,10 +228,11 @@ def _judge_six(points: Points) -> list[Finding]:
         Finding(
             "the secret, relationship, has 5 values",
             Verdict.CONDITION if good else Verdict.REFUTED,
-            f"utility at λ = 0.5, ε = 2: {five:.2f} with five, {six:.2f} with all six; "
-            "the text says 0.73",
-            f"The data have six. The paper's numbers are those {'without' if good else 'with'} "
-            "Other-relative.",
+            f"utility at λ = 0.5, ε = 2: {five:.2f} without Other-relative, {six:.2f} with all "
+            "six; the text says 0.73",
+            "The data have six, and the paper does not say which one it leaves out. Other-relative "
+            "is our inference, from the utility of subset merging; the watchdog's numbers come out "
+            "without Own-child or Unmarried as well.",
         ),
     ]
 

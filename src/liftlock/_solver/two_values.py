@@ -14,7 +14,7 @@ from liftlock._solver.outputs import name_by_reproduction
 from liftlock._solver.problem import Problem, Task
 from liftlock.exact.integers import Floats, as_integers
 from liftlock.exact.reproducible import dot
-from liftlock.model import PriorSet, representative
+from liftlock.model import Context, PriorSet, representative
 from liftlock.utility.base import Linear, cost_error, cost_of_no_release, mean_cost
 
 
@@ -40,11 +40,17 @@ def least_flips(problem: Problem) -> Flips:
     if problem.ratio is not None:
         least = 1 / Fraction(problem.ratio)
         return _corner(least, least)
-    low = high = representative(problem.context).fractions[1]
-    if isinstance(problem.context, PriorSet):
-        low, high = problem.context.mass_range(as_integers([0, 1]))
+    low, high = second_range(problem.context)
     upper = Fraction(problem.upper) if math.isfinite(problem.upper) else problem.upper
     return flips_of(low, high, Fraction(problem.lower), upper)
+
+
+def second_range(context: Context) -> tuple[Fraction, Fraction]:
+    """Return the smallest and the largest probability of the second symbol in a context."""
+    if isinstance(context, PriorSet):
+        return context.mass_range(as_integers([0, 1]))
+    mass = representative(context).fractions[1]
+    return mass, mass
 
 
 def flips_of(low: Any, high: Any, lower: Any, upper: Any) -> Flips:

@@ -40,7 +40,7 @@ from liftlock.designs.baselines import (
     measure_baselines,
     measure_profile_baselines,
 )
-from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.catalogue import check_published, designs_for, find_design
 from liftlock.designs.comparison import fitting_methods
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
@@ -278,7 +278,9 @@ class _Search:
         options = self._options(entry)
         most = self.method.read_required()
         if self.method.as_published:
-            check_published(entry)
+            if entry is None:
+                raise click.UsageError("--as-published needs a formula: give --method")
+            check_published(entry, guarantee, options)
         output.check(context.inputs())
         known = context.require(note)
         if output.plot is not None and not isinstance(known, GridPrior):
@@ -433,18 +435,6 @@ def check_method(entry: Design, context: Context, guarantee: Notion, *, named: b
             raise
         remedy = f"{error.remedy}; or leave out --method to let liftlock choose one"
         raise NotDefined(error.notion, error.context, remedy) from None
-
-
-def check_published(entry: Design | None) -> None:
-    """Refuse --as-published for a method that keeps what it is given."""
-    if entry is None:
-        raise click.UsageError("--as-published needs a formula: give --method")
-    if entry.keeps and not entry.accepts("as_published"):
-        raise InputError(
-            "--as-published is only for published formulas that may exceed their budget",
-            value=entry.key,
-            remedy=f"leave it out: {entry.key} keeps its budget",
-        )
 
 
 def check_explained(entry: Design | None) -> None:

@@ -58,4 +58,5 @@ def entry_data(entry: Design) -> dict[str, Any]:
         "contexts": list(entry.contexts),
         "options": option_meanings(entry),
         "source": entry.source,
+        "published": list(entry.published),
     }

@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from liftlock._runtime.progress import Progress, Step
-from liftlock.designs.base import Draft, StructuredDraft, option_names
-from liftlock.designs.catalogue import designs_for
+from liftlock.designs.base import (
+    Design,
+    Draft,
+    StructuredDraft,
+    as_given,
+    check_fits,
+    option_names,
+)
+from liftlock.designs.catalogue import check_published, designs_for
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import round_draft
@@ -121,17 +128,19 @@ def design_as_published(
     spacing: str | None = None,
     **options: Any,
 ) -> Mechanism:
-    """Make a mechanism exactly as a method proposes it, certified for what it truly guarantees.
+    """Make a mechanism exactly as a paper prints it, certified for what it truly guarantees.
 
     Some published formulas leak more than the budget they were published for. The certificate of
     the result names the smallest asymmetric budgets that its integers do keep (for LDP the smallest
-    LDP budget), rounded up in the tenth decimal; a remark says what was asked for.
+    LDP budget), rounded up in the tenth decimal; a remark says what was asked for. A method that no
+    paper prints for this notion is refused; a function of your own, and noise of a scale that you
+    give, are made as they are given.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
-    >>> design_as_published(prior, LIP("1"), method="safe-response").certificate.guarantee
-    'alip(lower=0.2118577304, upper=1.0000000001)'
+    >>> design_as_published(prior, LIP("1"), method="response").certificate.guarantee
+    'alip(lower=1.0000000001, upper=1.9004770979)'
     """
     context = discretise(context, bins, spacing)
     if context.kind == "profiles":
@@ -140,12 +149,17 @@ def design_as_published(
         )
     asked = read_notion(notion, context.kind)
     entry = read_method(method, context, asked, options)
+    own = not isinstance(method, str | Design)
     if entry.accepts("as_published"):
         options = {"as_published": True} | options
+    elif not own:
+        check_fits(entry, context, asked)
+        check_published(entry, asked, options)
     request = DesignRequest.of(entry, context, asked, options, utility=utility)
     draft = request.draft()
-    true, remark = true_guarantee(round_draft(draft, bits=bits), asked, request.whole)
+    true, said = true_guarantee(round_draft(draft, bits=bits), asked, request.whole)
     locked = lock_channel(draft, true, request.whole, bits=bits)
+    remark = f"as {'given' if own or as_given(options) else 'published'}: {said}"
     return request.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
 
 

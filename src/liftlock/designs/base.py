@@ -49,7 +49,8 @@ class Design:
     `make(context, notion, **options)` returns a `Draft`, or a `StructuredDraft` of an encoding; it
     has an argument `utility` if that makes a difference. The design is honest when `lock` certifies
     every draft for the notion that was asked for; those that copy a published formula which does
-    not keep its promise say so in `keeps`.
+    not keep its promise say so in `keeps`. Where a paper prints something else than what is made
+    here, an option `as_published` of `make` gives that.
     """
 
     key: str
@@ -70,6 +71,13 @@ class Design:
     uses_utility: bool = False
     keeps: bool = True
     """Whether every draft keeps the budget that was asked for."""
+    published: tuple[str, ...] = ()
+    """The notions for which a paper prints this mechanism."""
+
+    def __post_init__(self) -> None:
+        if not self.keeps and not self.published:
+            object.__setattr__(self, "published", self.notions)
+
     prior_free: bool = False
     """Whether it treats every input alike, also those that the prior calls impossible (LDP)."""
     face_value: bool = False
@@ -134,6 +142,12 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
             f"the notion {notion.name}",
             f"use {', '.join(design.notions)}",
         )
+
+
+def as_given(options: Mapping[str, Any]) -> bool:
+    """Tell whether a number takes the place of the formula that a design would use."""
+    named = (options.get(name) for name in ("scale", "rate"))
+    return any(value is not None and not isinstance(value, str) for value in named)
 
 
 def check_size(design: Design, context: Context, notion: Notion, utility: Any) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from liftlock._runtime.registry import Registry
-from liftlock.designs.base import NAMED, Design
+from liftlock.designs.base import NAMED, Design, as_given
 from liftlock.designs.mechanisms import (
     arc,
     categorical,
@@ -22,8 +23,9 @@ from liftlock.designs.mechanisms import (
     watchdog,
 )
 from liftlock.designs.noise import gaussian, laplace
-from liftlock.errors import InputError
+from liftlock.errors import InputError, NotDefined
 from liftlock.model import Kind
+from liftlock.notions.base import Notion
 
 DESIGNS: Registry[Design] = Registry(
     "design",
@@ -73,6 +75,27 @@ def designs_for(kind: Kind) -> Mapping[str, Design]:
     ('optimal', 'smooth-categorical')
     """
     return {key: entry for key, entry in DESIGNS.items() if kind in entry.contexts}
+
+
+def check_published(design: Design, notion: Notion, options: Mapping[str, Any]) -> None:
+    """Refuse as published what no paper prints: the design itself, or the design for a notion.
+
+    Noise of a scale that is given, or a rate, is nobody's formula, and made as it is given.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> check_published(DESIGNS["safe-response"], LIP("1"), {})
+    Traceback (most recent call last):
+    liftlock.errors.NotDefined: designing as published is not defined for the method safe-resp...
+    """
+    if as_given(options) or notion.name in design.published:
+        return
+    if design.published:
+        what, remedy = f"{design.key} under {notion.name}", ", ".join(design.published)
+        raise NotDefined("designing as published", what, f"it is printed for {remedy}")
+    printed = [key for key, each in DESIGNS.items() if notion.name in each.published]
+    remedy = f"; for {notion.name} they have {', '.join(printed)}" if printed else ""
+    what = f"the method {design.key}"
+    raise NotDefined("designing as published", what, f"the papers do not have it{remedy}")
 
 
 def find_design(key: str, kind: Kind | None = None) -> Design:

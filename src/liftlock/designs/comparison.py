@@ -13,7 +13,7 @@ from liftlock._runtime.progress import Progress, Step
 from liftlock._solver.problem import ldp_budget
 from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
-from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
+from liftlock.designs.catalogue import DESIGNS, check_published, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.own import AnyMethod, read_method
 from liftlock.designs.request import discretise
@@ -450,7 +450,7 @@ class _Method:
         entry = find_design(key)
         published = not entry.keeps or form == "published"
         known = ["ldp"] if "ldp" in entry.notions else []
-        known += ["published"] if entry.accepts("as_published") or not entry.keeps else []
+        known += ["published"] if entry.published else []
         if colon and form not in known:
             raise InputError(
                 "unknown form of a method",
@@ -463,6 +463,8 @@ class _Method:
         swap = form == "ldp" or (meant.name not in entry.notions and "ldp" in entry.notions)
         found = cls(entry, swap, published)
         check_fits(entry, context, found.notion_for(asked))
+        if published:
+            check_published(entry, found.notion_for(asked), {})
         return found
 
     def notion_for(self, asked: Notion) -> Notion:

@@ -26,11 +26,18 @@ from liftlock.designs.base import (
     draft_of,
     labels_text,
 )
+from liftlock.designs.catalogue import check_published
 from liftlock.designs.goal import Goal, read_goal
 from liftlock.designs.lock import MOST_BLEND, LockedChannel, round_draft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.mechanisms.optimal import GAP
-from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
+from liftlock.errors import (
+    InputError,
+    LiftlockError,
+    NotCertified,
+    NotDefined,
+    UnprotectedInput,
+)
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import Question
 from liftlock.exact.rounding import DEFAULT_BITS
@@ -144,6 +151,8 @@ class DesignRequest:
         """Check that the method fits, leave out what cannot occur, and make the goal."""
         check_fits(entry, context, notion)
         check_options(entry, options)
+        if options.get("as_published"):
+            check_published(entry, notion, options)
         seen: Context = context
         dropped: tuple[Label, ...] = ()
         prior_free = entry.prior_free and notion.ratio_limit is not None
@@ -251,7 +260,20 @@ class DesignRequest:
         if honest or isinstance(refusal, UnprotectedInput) or self.context.kind == "profiles":
             return refusal
         true, _ = true_guarantee(round_draft(draft, bits=bits), self.notion, self.whole)
-        return NotCertified(refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}")
+        how = f"; to make it under that: {_AS_PUBLISHED}" if self._is_published() else ""
+        return NotCertified(refusal.certificate, f"{true}{how}")
+
+    def _is_published(self) -> bool:
+        """Tell whether this can be asked for as published, with these options."""
+        if not self.entry.accepts("as_published"):
+            return True
+        options = {**self.options, "as_published": True}
+        try:
+            check_published(self.entry, self.notion, options)
+            replace(self, options=options).draft()
+        except LiftlockError:
+            return False
+        return True
 
     # --- what is said of the mechanism ------------------------------------------------------------
 
@@ -373,7 +395,7 @@ def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tupl
 
 
 def _describe(asked: Notion, true: Notion) -> str:
-    return f"as published: asked for {asked}, its true guarantee is {true}"
+    return f"asked for {asked}, its true guarantee is {true}"
 
 
 def _no_guarantee(why: str, asked: Notion) -> InputError:

@@ -266,7 +266,10 @@ def _without_files(outcome: Outcome) -> Outcome:
             ["--prior", "p.csv", "--epsilon", "1", "--gap", "0.1", "--option", "gap=2"],
             ["option given twice: 'gap'"],
         ),
-        (["--prior", "p.csv", "--epsilon", "1", "--as-published"], ["leave it out: optimal"]),
+        (
+            ["--prior", "p.csv", "--epsilon", "1", "--as-published"],
+            ["the papers do not have it", "response"],
+        ),
         (["--prior", "p.csv", "--epsilon", "1", "-o", "no/m.json"], ["no such folder at no"]),
         (["--prior", "p.csv", "--epsilon", "1", "-o", "p.csv"], ["would overwrite --prior"]),
         (["--prior", "p.csv", "--epsilon", "1", "--bits", "63"], ["not in the range"]),

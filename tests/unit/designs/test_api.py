@@ -330,7 +330,7 @@ def test_what_is_no_notion_is_said_in_one_line(notion: Any) -> None:
         with pytest.raises(InputError, match="not a notion of privacy"):
             make(RARE, notion)
     with pytest.raises(InputError, match="not a notion of privacy"):
-        design_as_published(RARE, notion, method="safe-response")
+        design_as_published(RARE, notion, method="response")
 
 
 def test_the_price_of_cutting_is_right_for_numbers_far_from_zero() -> None:

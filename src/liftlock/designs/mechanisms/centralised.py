@@ -38,7 +38,7 @@ _HAIR = 2.0**-50
 # --- the mechanism --------------------------------------------------------------------------------
 
 
-def centralised(context: Context, notion: Notion) -> Draft:
+def centralised(context: Context, notion: Notion, *, as_published: bool = False) -> Draft:
     """Release a count exactly in the middle of its range, and blur its two tails.
 
     For a secret of two values the notion limits one number of each output y,
@@ -49,7 +49,8 @@ def centralised(context: Context, notion: Notion) -> Draft:
     those with the highest until it is b (the last one is split), and those between are released. If
     the tails meet there are two outputs, with means a and b. No mechanism has a larger variance of
     E[r(X) | Y], so this one has the least squared error of r(X); for the count of a survey
-    (`survey`) that is the squared error of the count.
+    (`survey`) that is the squared error of the count. `as_published` takes a and b from the
+    min-lift alone, which may break the budget.
 
     Source: 001 section IV-D, Def 4, Thm 6; Prop. 5 with the max-lift side it lacks.
 
@@ -62,7 +63,8 @@ def centralised(context: Context, notion: Notion) -> Draft:
             "the method centralised", context.describe(), "give a joint with a secret of two values"
         )
     problem = Problem.of(context, notion)
-    low, high = posterior_range(float(context.secret_prior.fractions[1]), notion)
+    share = float(context.secret_prior.fractions[1])
+    low, high = posterior_range(share, notion, as_published=as_published)
     # From the counts: the masses of a long survey's tails are below the range of floats.
     means = np.array(
         [
@@ -81,13 +83,17 @@ def centralised(context: Context, notion: Notion) -> Draft:
         remarks=[
             f"the posterior of {context.secrets.labels[1]!r} stays in {low:.6g} to {high:.6g}"
         ],
+        faithful=as_published,
     )
 
 
-def posterior_range(share: float, notion: Notion) -> tuple[float, float]:
+def posterior_range(
+    share: float, notion: Notion, *, as_published: bool = False
+) -> tuple[float, float]:
     """Return the least and the largest posterior of a secret of two values that a notion allows.
 
-    With lifts in [L, U] and p the prior: max(pL, 1 - (1-p)U) and min(pU, 1 - (1-p)L).
+    With lifts in [L, U] and p the prior: max(pL, 1 - (1-p)U) and min(pU, 1 - (1-p)L). The published
+    range lacks the terms with U.
 
     >>> tuple(round(end, 6) for end in posterior_range(0.1, LIP("1")))
     (0.036788, 0.271828)
@@ -95,6 +101,8 @@ def posterior_range(share: float, notion: Notion) -> tuple[float, float]:
     lower, upper, ratio = limits(notion)
     if ratio is not None:
         return share / (share + (1 - share) * ratio), share * ratio / (share * ratio + 1 - share)
+    if as_published:
+        return share * lower, 1 - (1 - share) * lower
     return (
         max(share * lower, 1 - (1 - share) * upper, 0.0),
         min(share * upper, 1 - (1 - share) * lower, 1.0),
@@ -236,11 +244,7 @@ def centralised_error(
     p = float(exact_probability(share))
     if not 0 < p < 1:  # nothing to learn, nothing to estimate
         return CentralisedError(people * p, people * p, 0.0, 0.0)
-    if as_published:
-        smallest = limits(LIP(epsilon))[0]
-        low, high = p * smallest, 1 - (1 - p) * smallest
-    else:
-        low, high = posterior_range(p, LIP(epsilon))
+    low, high = posterior_range(p, LIP(epsilon), as_published=as_published)
     masses, means = _binomial(people, p), np.arange(people + 1) / people
     bottom, top = _tails(masses, means, low, high)
     rest = masses * (1.0 - bottom - top)
@@ -271,6 +275,7 @@ DESIGN = Design(
     summary="release the middle of a count exactly and blur its tails, for a trusted curator",
     promises="least squared error of P(S = 1 | X), which is the count of a survey; closed form",
     source="001 section IV-D, Prop. 5 corrected",
+    published=("lip",),
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=("joint",),
     needs="a secret of two values",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from liftlock._runtime.memory import TABLE
 from liftlock._runtime.progress import Progress
 from liftlock._solver.problem import Problem, Step, Task
 from liftlock._solver.strategies import AUTO, STRATEGY_NAMES, check_strategy, memory, solve
-from liftlock._solver.two_values import least_flips
+from liftlock._solver.two_values import Flips, least_flips, second_range
 from liftlock.designs.base import (
     LIFT_NOTIONS,
     PRIOR_KINDS,
@@ -168,6 +169,7 @@ OPTIMAL_RESPONSE = Design(
     "the notion allows",
     promises="optimal for mutual information within the certified gap",
     source="002 eq. (12)",
+    published=("lip", "alip"),
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=("prior", "joint"),
     options={
@@ -219,7 +221,7 @@ STAIRCASE = Design(
 )
 
 
-def binary(context: Context, notion: Notion) -> Draft:
+def binary(context: Context, notion: Notion, *, as_published: bool = False) -> Draft:
     """Answer one of two symbols with the least noise that the notion allows.
 
     Let a <= P(second) <= b over the context (a = b for one prior), lifts in [L, U]. The answer
@@ -238,6 +240,11 @@ def binary(context: Context, notion: Notion) -> Draft:
     every utility at once. Which term of s0 and s1 is the larger makes the cases: for one prior
     and epsilon-LIP, the published form is right when no symbol is rarer than 1 / (1 + e^epsilon).
 
+    `as_published` gives that form, which is made for epsilon-LIP and may break it:
+
+        q(second | first) = b / (b - a + e^epsilon),
+        q(first | second) = (1 - a) / (b - a + e^epsilon).
+
     Source: 001 Thm 2, eq. (21) with its condition; 000 section IV-B2 corrected.
 
     >>> from liftlock.notions.lip import LIP
@@ -245,6 +252,8 @@ def binary(context: Context, notion: Notion) -> Draft:
     >>> rare = Prior.from_probabilities({"no": "0.9", "yes": "0.1"})
     >>> binary(rare, LIP("1")).matrix.round(6).tolist()
     [[0.782405, 0.217595], [0.268941, 0.731059]]
+    >>> binary(rare, LIP("1"), as_published=True).matrix.round(6).tolist()
+    [[0.963212, 0.036788], [0.331091, 0.668909]]
     """
     problem = Problem.of(context, notion)
     if len(problem.inputs) != 2 or problem.given is not None:
@@ -253,6 +262,9 @@ def binary(context: Context, notion: Notion) -> Draft:
             context.describe(),
             "it needs two symbols; use the method optimal",
         )
+    if as_published:
+        outputs, matrix = problem.inputs, _printed_flips(problem).matrix()
+        return Draft.of(problem.inputs, outputs, matrix, faithful=True)
     flips = least_flips(problem)
     if flips.first + flips.second >= 1:
         outputs, matrix = Alphabet.of(["nothing"]), np.ones((2, 1))
@@ -266,12 +278,23 @@ def binary(context: Context, notion: Notion) -> Draft:
     )
 
 
+def _printed_flips(problem: Problem) -> Flips:
+    """Return the flips that are printed for P(second) in [a, b]; for a = b those of one prior.
+
+    Source: 000 section IV-B2; 001 Thm 2.
+    """
+    low, high = second_range(problem.context)
+    scale = high - low + 1 / Fraction(problem.lower)
+    return Flips(high / scale, (1 - low) / scale)
+
+
 BINARY = Design(
     key="binary",
     make=binary,
     summary="two symbols: the least noise that the notion allows, in closed form",
     promises="optimal for every utility at once: all other channels are this one with more noise",
     source="001 Thm 2, eq. (21) corrected; 000 section IV-B2 corrected",
+    published=("lip",),
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=("prior", "family", "intervals", "ball"),
     needs="two symbols",

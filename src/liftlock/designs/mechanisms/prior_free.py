@@ -64,6 +64,7 @@ K_RR = Design(
     summary="k-ary randomised response: the truth, or any other symbol with equal probability",
     promises="nothing beyond LDP; a baseline that is good for few symbols or large budgets",
     source="000 section V; 001 section V",
+    published=("ldp",),
     notions=("ldp", *LIFT_NOTIONS),
     contexts=PRIOR_KINDS,
     prior_free=True,

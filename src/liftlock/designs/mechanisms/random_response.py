@@ -135,6 +135,7 @@ PUBLISHED_RESPONSE = Design(
     summary="the papers' randomised response for a fixed prior, exactly as published",
     promises="epsilon-LIP (and then optimal) only when P_min >= 1/(1 + e^epsilon)",
     source="000 eq. (19); 001 Thm 2, Thm 3, Thm 5",
+    published=("lip",),
     notions=("lip",),
     contexts=("prior",),
     needs="for comparison; lock refuses it where it breaks the budget",
@@ -175,6 +176,10 @@ def random_sampling(
     masses = context.floats()
     if rate is None:
         rate = "published" if as_published else "exact"
+    elif as_published and isinstance(rate, str):
+        raise InputError(
+            "not the published rate", value=rate, remedy="leave out rate, or as_published"
+        )
     kept, said = _rate(masses, notion, rate)
     matrix = kept * np.eye(len(masses)) + (1.0 - kept) * masses
     remarks = [f"the value is kept with probability {kept:.6g}, else drawn from the prior"]
@@ -267,6 +272,7 @@ SAMPLING = Design(
     "keep-probability, with delta",
     promises="closed form, also with a delta; tight",
     source="000 eq. (20), Prop 2 for a finite alphabet",
+    published=("lip_def5", "lip_ediv", "lip_joint"),
     notions=NUMERIC_NOTIONS,
     contexts=("prior",),
     face_value=True,

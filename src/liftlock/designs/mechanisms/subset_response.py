@@ -13,9 +13,19 @@ from liftlock._solver.outputs import merge_rare_outputs, name_outputs
 from liftlock._solver.problem import Problem
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.mechanisms.watchdog import Pool, safe_subsets, sort_groups
-from liftlock.errors import InputError
+from liftlock.designs.mechanisms.watchdog import (
+    READING,
+    Pool,
+    Reading,
+    merged_draft,
+    printed_subsets,
+    refuse_reading,
+    safe_subsets,
+    sort_groups,
+)
+from liftlock.errors import InputError, extra
 from liftlock.exact.integers import Floats
+from liftlock.exact.linear_programme import Highs
 from liftlock.exact.reproducible import dot
 from liftlock.model import Context, Joint
 from liftlock.model.alphabet import Alphabet, Label
@@ -36,6 +46,8 @@ def subset_response(
     utility: Utility | None = None,
     gap: float = 1e-6,
     seconds: float | None = None,
+    as_published: bool = False,
+    reading: Reading | None = None,
 ) -> Draft:
     """Release low-risk symbols, and respond at random inside each subset of the others.
 
@@ -48,6 +60,10 @@ def subset_response(
     that is tested, and repaired, before. (The printed test, that some posterior on X_i is allowed,
     is not enough.) For thousands of symbols it is far quicker than the optimum, and a little worse.
 
+    `as_published` takes the subsets of Algorithm 1 as published (see `subset_merging` for its
+    readings) and the entropy for c. Where the print asks for a response that does not exist it is
+    refused.
+
     Source: 002 Algorithm 2, eq. (24)-(30).
 
     >>> from liftlock.model import Joint
@@ -59,7 +75,15 @@ def subset_response(
     """
     goal: Utility = utility if utility is not None else MutualInformation()
     pool = Pool.of(context, notion)
-    groups = sort_groups(safe_subsets(pool, *pool.split()))
+    low, high = pool.split()
+    if as_published:
+        goal = MutualInformation()
+        groups = sort_groups([*printed_subsets(pool, high, notion, reading), *([x] for x in low)])
+        if not all(pool.is_safe(group) for group in groups):
+            return _merge_where_printed(pool, Problem.of(context, notion), groups)
+    else:
+        refuse_reading(reading)
+        groups = sort_groups(safe_subsets(pool, low, high))
     if len(groups) == 1 and not isinstance(context, Joint):
         whole = optimal(context, notion, utility=goal, gap=gap, seconds=seconds)
         remark = "no symbol can be told apart from the others: the optimum over all of them"
@@ -77,6 +101,42 @@ def subset_response(
     return Draft.of(pool.inputs, outputs, matrix, remarks=_remarks(parts, len(pool.masses)))
 
 
+def _merge_where_printed(pool: Pool, problem: Problem, groups: list[list[int]]) -> Draft:
+    """Return what Algorithm 2 makes of a crowd that is not safe: it merges it, or has no answer.
+
+    Algorithm 1 leaves an unsafe crowd only where it is the only one. If no posterior on it is
+    allowed, lines 17 and 18 merge it all the same. If one is, line 21 asks for a mixture of allowed
+    posteriors whose mean is that of the crowd, and there is none: the mean would be allowed too.
+    """
+    (crowd,) = (group for group in groups if not pool.is_safe(group))
+    if _some_posterior(_within(problem, crowd)):
+        raise InputError(
+            "Algorithm 2 as published has no answer: programme (26) has no solution on a subset "
+            "that breaks the budget when it is merged",
+            value=pool.text_of(crowd),
+            remedy="leave out as_published: the subset is then repaired first",
+        )
+    said = "as published, and the merged symbol does not keep the budget"
+    return merged_draft(pool, groups, [said])
+
+
+def _some_posterior(problem: Problem) -> bool:
+    """Tell whether any posterior on a subset is allowed.
+
+    Source: 002 eq. (25), Algorithm 2 line 7.
+    """
+    with extra("solver"):
+        from scipy.sparse import csc_matrix
+
+    cuts, symbols = half_spaces(problem).astype(np.float64), len(problem.masses)
+    rows = np.vstack([np.ones((1, symbols)), cuts])
+    most = np.concatenate([[1.0], np.zeros(len(cuts))])
+    least = np.concatenate([[1.0], np.full(len(cuts), -np.inf)])
+    highs = Highs()
+    highs.pass_columns(csc_matrix(rows), np.zeros(symbols), np.ones(symbols), least, most)
+    return highs.solve().status != "infeasible"
+
+
 @dataclass(frozen=True)
 class _Part:
     """The response inside one subset: rows symbols, columns the outputs of that subset."""
@@ -92,26 +152,30 @@ def _solve_subset(problem: Problem, goal: Utility, group: list[int], clock: Cloc
     labels = problem.inputs.subset(group)
     if len(group) == 1:
         return _Part(group, labels.labels, np.ones((1, 1)))
-    masses = problem.masses[group]
-    happen = masses > 0
-    places = [x for x, can in zip(group, happen, strict=True) if can]
-    mass = float(masses.sum())
-    # When the secret is X itself, only the secrets of the subset can be limited (from above).
-    given = np.eye(len(places)) if problem.given is None else problem.given[:, places]
-    secrets = problem.secret_masses[places] if problem.given is None else problem.secret_masses
-    inside = replace(
-        problem,
-        inputs=problem.inputs.subset(places),
-        masses=masses[happen] / mass,
-        given=given[secrets > 0],
-        secret_masses=secrets[secrets > 0],
-    )
-    narrow = restrict(goal, places, len(problem.masses))
+    inside = _within(problem, group)
+    happen = problem.masses[group] > 0
+    narrow = restrict(goal, np.array(group)[happen].tolist(), len(problem.masses))
     outputs, channel, stopped = _solve(inside, narrow, clock)
     # A symbol that never occurs (LDP only) answers like the subset as a whole.
     rows = np.tile(dot(inside.masses, channel), (len(group), 1))
     rows[happen] = channel
     return _Part(group, _unique(outputs.labels, labels.labels), rows, stopped)
+
+
+def _within(problem: Problem, group: list[int]) -> Problem:
+    """Return the problem of a response inside one subset, of its symbols that occur."""
+    places = [x for x in group if problem.masses[x] > 0]
+    masses = problem.masses[places]
+    # When the secret is X itself, only the secrets of the subset can be limited (from above).
+    given = np.eye(len(places)) if problem.given is None else problem.given[:, places]
+    secrets = problem.secret_masses[places] if problem.given is None else problem.secret_masses
+    return replace(
+        problem,
+        inputs=problem.inputs.subset(places),
+        masses=masses / float(masses.sum()),
+        given=given[secrets > 0],
+        secret_masses=secrets[secrets > 0],
+    )
 
 
 def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Floats, Ending]:
@@ -185,11 +249,13 @@ DESIGN = Design(
     "the others (SRR)",
     promises="optimal inside each subset, not overall; never worse than subset merging",
     source="002 Algorithm 2, corrected",
+    published=("lip", "alip"),
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=("prior", "joint"),
     uses_utility=True,
     options={
         "gap": "the relative gap to prove inside each subset (1e-6)",
         "seconds": "time limit in seconds; the best responses so far are used",
+        "reading": READING,
     },
 )

@@ -56,6 +56,7 @@ OUE = Design(
     summary="optimal unary encoding: a noisy bit for each symbol, packed; no table",
     promises="nothing beyond LDP; near the least variance for rare symbols of a large alphabet",
     source="000 section V; 001 section V",
+    published=("ldp",),
     notions=("ldp", *LIFT_NOTIONS),
     contexts=PRIOR_KINDS,
     prior_free=True,

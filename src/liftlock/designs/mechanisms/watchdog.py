@@ -444,6 +444,7 @@ WATCHDOG = Design(
     summary="release symbols of low risk as they are, merge the others and repair the crowd",
     promises="one pass, no solver; the crowd is tested, not optimal",
     source="002 eq. (6)-(10), Thm 1, corrected",
+    published=MERGING_NOTIONS,
     notions=MERGING_NOTIONS,
     contexts=("prior", "joint"),
     options={
@@ -454,12 +455,28 @@ WATCHDOG = Design(
 )
 
 
+Reading = Literal["printed", "meant"]
+"""How Algorithm 1 is read: by the letter, or so that the numbers of the text come out."""
+READING = "of the published algorithm: printed, or meant (subsets until no symbol is left)"
+
+
+def refuse_reading(reading: object) -> None:
+    """Refuse a reading of the print where the print is not asked for."""
+    if reading is not None:
+        raise InputError(
+            "a reading is one of the published algorithm",
+            value=reading,
+            remedy="add as_published, or leave out reading",
+        )
+
+
 def subset_merging(
     context: Context,
     notion: Notion,
     *,
     also: Notion | Sequence[Notion] = (),
     as_published: bool = False,
+    reading: Reading | None = None,
 ) -> Draft:
     """Release low-risk symbols, and merge the high-risk ones in subsets that are each safe.
 
@@ -472,7 +489,9 @@ def subset_merging(
 
     `as_published` follows the printed text: the risk max-lift + min-lift (LIP: the larger of the
     two logarithms), no subsets at all when the high-risk symbols are safe together, and no low-risk
-    symbols in the repair, which may then end above the budget.
+    symbols in the last subset, which may then end above the budget. `reading="meant"` is the
+    published algorithm as its numbers come out, before any repair of ours: max-lift + 1/min-lift
+    for ALIP, and subsets until no symbol is left.
 
     Source: 002 Algorithm 1, eq. (13), eq. (14), section 6.2.
 
@@ -485,8 +504,9 @@ def subset_merging(
     pool = Pool.of(context, notion, *read_further_notions(also))
     low, high = pool.split()
     if as_published:
-        groups = _printed_subsets(pool, low, high, printed_risk(pool, notion))
+        groups = [*printed_subsets(pool, high, notion, reading), *([x] for x in low)]
     else:
+        refuse_reading(reading)
         groups = safe_subsets(pool, low, high)
     return merged_draft(pool, groups, _remarks_on_subsets(pool, low, groups))
 
@@ -528,31 +548,41 @@ def _grow(pool: Pool, high: list[int]) -> list[list[int]]:
     return groups
 
 
-def printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
-    """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure."""
+def printed_risk(pool: Pool, notion: Notion, *, meant: bool = False) -> Callable[[Floats], Floats]:
+    """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure.
+
+    For ALIP it prints max-lift + min-lift, and will mean the inverse of the latter, as in 6.2.
+    """
     allowed = notion.lift_limits()
-    if allowed is None or None in allowed:
+    if allowed is None:
         return pool.risks
     symmetric = allowed.lower == allowed.upper
 
     def risk(amounts: Floats) -> Floats:
         lifts, _ = pool.lifts(amounts)
         most, least = lifts.max(axis=0), lifts.min(axis=0)
-        if not symmetric:
+        if not symmetric and not meant:
             return np.asarray(most + least)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.maximum(most, 1 / least))
+        inverse = _ratio(1.0, least)
+        return np.asarray(np.maximum(most, inverse) if symmetric else most + inverse)
 
     return risk
 
 
-def _printed_subsets(
-    pool: Pool, low: list[int], high: list[int], risk: Callable[[Floats], Floats]
+def printed_subsets(
+    pool: Pool, high: list[int], notion: Notion, reading: object = None
 ) -> list[list[int]]:
-    """Follow Algorithm 1 as it is printed."""
+    """Return the subsets of the high-risk symbols that Algorithm 1 makes, printed or meant.
+
+    For LDP the print tests the ratio against epsilon; e^epsilon is taken, as in eq. (7).
+    """
+    if reading not in (None, "printed", "meant"):
+        raise InputError("unknown reading", value=reading, remedy="use printed or meant")
+    meant = reading == "meant"
+    risk = printed_risk(pool, notion, meant=meant)
     waiting = list(high)
     groups: list[list[int]] = []
-    while waiting and not pool.is_safe(waiting):
+    while waiting and (meant or not pool.is_safe(waiting)):
         group = [waiting.pop(int(np.argmax(risk(pool.amounts[:, waiting]))))]
         while waiting and not pool.is_safe(group):
             candidates = pool.gather(group) + pool.amounts[:, waiting]
@@ -564,7 +594,7 @@ def _printed_subsets(
         last = groups.pop()
         candidates = np.hstack([pool.gather(last + group) for group in groups])
         groups.append(last + groups.pop(int(np.argmin(risk(candidates)))))
-    return [*groups, *([x] for x in low)]
+    return groups
 
 
 def _remarks_on_subsets(pool: Pool, low: list[int], groups: list[list[int]]) -> list[str]:
@@ -593,10 +623,12 @@ SUBSET_MERGING = Design(
     "that are each safe",
     promises="greedy, no solver, fast for thousands of symbols; never worse than the watchdog",
     source="002 Algorithm 1, corrected",
+    published=MERGING_NOTIONS,
     notions=MERGING_NOTIONS,
     contexts=("prior", "joint"),
     options={
         "also": "further notions that every output must keep",
         "as_published": "follow the printed algorithm (it may break the budget)",
+        "reading": READING,
     },
 )

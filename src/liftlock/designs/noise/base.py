@@ -39,6 +39,8 @@ class Noise(ABC):
     """What its scale is called."""
     rules: ClassVar[tuple[str, ...]]
     """The rules for its scale, by name; the first is the calibrated one."""
+    own_rules: ClassVar[tuple[str, ...]] = ("smallest",)
+    """Those of them that no paper prints."""
     one_scale: ClassVar[str]
     several_scales: ClassVar[str]
     many_outputs: ClassVar[float] = math.inf
@@ -56,6 +58,10 @@ class Noise(ABC):
     @abstractmethod
     def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
         """Return the scale of a published rule, and say in one sentence where it is from."""
+
+    def printed_rule(self, notion: Notion) -> str:  # noqa: ARG002
+        """Return the rule that is printed for a notion."""
+        return "published"
 
     @abstractmethod
     def calibration_text(self, scale: float, notion: Notion) -> str:
@@ -174,10 +180,27 @@ class Noise(ABC):
         self, notion: Notion, scale: str | float | None, *, as_published: bool
     ) -> Draft:
         """Return the draft of noise with one scale for all numbers."""
-        rule = ("published" if as_published else "smallest") if scale is None else scale
+        if as_published and scale in self.own_rules:
+            raise InputError(
+                f"no paper prints this {self.unit}",
+                value=scale,
+                remedy="leave out as_published, or use published or a number",
+            )
+        usual = self.printed_rule(notion) if as_published else "smallest"
+        rule = usual if scale is None else scale
         found, source = self.scale(rule, notion)
         remarks = [source, *self.unclamped_remarks(found, notion)]
         return self.draft(found, remarks, faithful=rule != "smallest")
+
+
+def refuse_with_print(name: str, given: object) -> None:
+    """Refuse an option that the published formula has no place for."""
+    if given is not None:
+        raise InputError(
+            "the published formula has no such option",
+            value=f"{name}={given}",
+            remedy=f"leave out {name}, or as_published",
+        )
 
 
 def read_number(given: object, allowed: Callable[[float], bool], wrong: str, remedy: str) -> float:

@@ -12,7 +12,13 @@ import numpy as np
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design, read_number, read_positive
+from liftlock.designs.noise.base import (
+    Noise,
+    noise_design,
+    read_number,
+    read_positive,
+    refuse_with_print,
+)
 from liftlock.designs.noise.calibration import row_needs
 from liftlock.errors import InputError, NotDefined, extra
 from liftlock.exact.integers import Floats
@@ -90,8 +96,8 @@ class Gaussian(Noise):
     def published_scale(self, rule: str, notion: Notion) -> tuple[float, str]:
         """Return the deviation of a published rule, and say where it is from."""
         if rule == "published":
-            epsilon, delta, form = _lip_formula(notion, "the published deviation")
-            sigma = float(formulas.smallest_sigma(self.reach, self.sd, epsilon, delta, form))
+            epsilon, delta, _ = _lip_formula(notion, "the published deviation")
+            sigma = float(formulas.smallest_sigma(self.reach, self.sd, epsilon, delta))
             return sigma, (
                 f"the published deviation for |x - {self.mean:.6g}| <= {self.reach:.6g}, the "
                 f"prior approximated by a normal distribution of standard deviation {self.sd:.6g}"
@@ -141,9 +147,10 @@ class Gaussian(Noise):
 
 
 def _lip_formula(notion: Notion, what: str) -> tuple[float, float, str]:
-    """Return epsilon, delta and the form in which a formula for (epsilon, delta)-LIP is read.
+    """Return epsilon, delta and the form in which a delta for (epsilon, delta)-LIP is measured.
 
-    The joint form is implied by ediv, as its deltas are multiplied by masses.
+    The joint form is implied by ediv, as its deltas are multiplied by masses. The published
+    deviations bound both E-divergences by delta, which is ediv, whatever form is asked for.
     """
     allowed = notion.delta_limit()
     if allowed is None or allowed.form == "ldp":
@@ -215,6 +222,7 @@ def instance_gaussian(
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs))
     if as_published:
+        refuse_with_print("power", power)
         sigmas, said = _published_scales(noise, notion)
     else:
         sigmas, said = _calibrated_scales(noise, notion, utility, power)
@@ -225,7 +233,7 @@ def _published_scales(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str
     """Return the published deviations, and say what delta they truly have."""
     epsilon, delta, form = _lip_formula(notion, "the published deviation by instance")
     points = noise.axis.points
-    sigmas = formulas.instance_sigma(points, noise.mean, noise.sd, epsilon, delta, form)
+    sigmas = formulas.instance_sigma(points, noise.mean, noise.sd, epsilon, delta)
     places = [
         int((noise.distances / noise.sd).round(9).argmin()),
         int(points.argmin()),
@@ -316,6 +324,7 @@ GAUSSIAN = noise_design(
     "deviation that suffices",
     promises="the least deviation of its kind; more budget never asks for more noise",
     source="000 Thm 5 on a bounded domain; eq. (24)",
+    published=("lip_ediv", "lip_def5", "ldp_delta"),
     options={
         "scale": "smallest, published (with a radius), classical, analytic, or a deviation",
         "radius": "the largest distance from the mean that the published deviation is made for",
@@ -328,6 +337,7 @@ INSTANCE_GAUSSIAN = noise_design(
     summary="normal noise, less where the prior is dense; clamped, discretised, calibrated exactly",
     promises="never worse than gaussian for the utility that was asked for",
     source="000 Cor 10, calibrated on the true output distribution",
+    published=("lip_ediv", "lip_def5"),
     uses_utility=True,
     options={
         "power": "how strongly deviations follow the profile, 0 to 1; by default the best",

@@ -11,7 +11,7 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design, read_number
+from liftlock.designs.noise.base import Noise, noise_design, read_number, refuse_with_print
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.model import Context
@@ -46,6 +46,7 @@ class Laplace(Noise):
 
     unit = "scale"
     rules = tuple(_SAID)
+    own_rules = ("smallest", "every-epsilon")
     one_scale = "Laplace noise of scale"
     several_scales = "Laplace noise of scales"
     many_outputs: ClassVar[float] = 512
@@ -84,6 +85,10 @@ class Laplace(Noise):
             return formulas.context_free_scale(epsilon, self.width), said
         make = formulas.published_scale if rule == "published" else formulas.scale_for_every_epsilon
         return make(epsilon, rarest, self.width), said
+
+    def printed_rule(self, notion: Notion) -> str:
+        """Return the rule that is printed for a notion: for LDP the context-free scale."""
+        return "published" if notion.ratio_limit is None else "context-free"
 
     def calibration_text(self, scale: float, notion: Notion) -> str:
         """Say what is true of the least scale that keeps a budget."""
@@ -211,6 +216,7 @@ def instance_laplace(
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
     if as_published:
+        refuse_with_print("weight", weight)
         scales, said = _published_scales(noise, notion)
     else:
         scales, said = _calibrated_scales(noise, notion, _density(context, axis), weight)
@@ -334,6 +340,7 @@ LAPLACE = noise_design(
     summary="Laplace noise clamped to the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 eq. (11), (17); 000 eq. (25)",
+    published=("lip", "ldp"),
     options=_OPTIONS,
 )
 BOUNDED_LAPLACE = noise_design(
@@ -342,6 +349,7 @@ BOUNDED_LAPLACE = noise_design(
     summary="Laplace noise renormalised on the domain, discretised; the least scale that suffices",
     promises=_LEAST_OF_ITS_KIND,
     source="003 Def 6, eq. (17); 000 eq. (25)",
+    published=("lip", "ldp"),
     options=_OPTIONS,
 )
 INSTANCE_LAPLACE = noise_design(
@@ -350,6 +358,7 @@ INSTANCE_LAPLACE = noise_design(
     summary="bounded Laplace noise, less where the prior is dense; the scales that suffice",
     promises="no larger squared error, as released, than one scale for all",
     source="000 eq. (26), calibrated",
+    published=("lip",),
     options={
         "weight": "how much of the inverse scale follows the prior, 0 to below 1",
         **{key: _OPTIONS[key] for key in ("sensitivity", "domain", "outputs")},

@@ -128,6 +128,7 @@ def design_page(entry: Design, options: Mapping[str, str]) -> Grid:
         "notions": ", ".join(entry.notions),
         "contexts": ", ".join(entry.contexts),
         "source": entry.source,
+        "as published": f"for {', '.join(entry.published)}" if entry.published else "",
     }
     for name, text in rows.items():
         if text:
