@@ -57,7 +57,7 @@ def test_everything_that_was_promised_and_found_is_said() -> None:
     assert '"pay", hiding its own value' in text
     assert text.count("CERTIFIED: lip(epsilon=1)") == 2
     assert "method: optimal" in text
-    assert "learned from this table: proved for its rows; for other people" in text
+    assert "learned from this table: proved for its rows, not for the people that they" in text
     assert '6 rows: "job", "pay" replaced, "health" left out' in text
 
 

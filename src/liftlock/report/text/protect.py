@@ -84,8 +84,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
     if column.learned and column.in_table is None:
         parts.append(
             Text(
-                "learned from this table: proved for its rows; for other people its frequencies "
-                "are estimates, and nothing is proved",
+                "learned from this table: proved for its rows, not for the people that they are a "
+                "sample of",
                 style="dim",
             )
         )

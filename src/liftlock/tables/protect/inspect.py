@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.protect.chance import ERROR_RATE, Crossing
+from liftlock.tables.protect.chance import Crossing
 from liftlock.tables.protect.count import MOST_VALUES, CombinationCounter, to_countable
 from liftlock.tables.protect.result import KeptColumn
 
@@ -52,9 +52,9 @@ def inspect_other_columns(
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
     A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
-    bands. If the columns are independent of the secrets, anything is measured of them in at most
-    `ERROR_RATE` of all tables. `allowed` are columns that may stay whatever they tell. A source
-    whose rows come in no order says so by an attribute `unordered`.
+    bands. Of a column that is independent of a secret anything is measured in at most 1 of 100
+    tables. `allowed` are columns that may stay whatever they tell. A source whose rows come
+    in no order says so by an attribute `unordered`.
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
@@ -76,7 +76,6 @@ def inspect_other_columns(
             break
     leaks: list[KeptColumn] = []
     identities, unknown = [], []
-    error = ERROR_RATE / max(1, len(others) * len(secrets))
     for name in others:
         for target in targets:
             if name not in allowed and pairs[name, target].is_copy():
@@ -90,7 +89,7 @@ def inspect_other_columns(
             if counts is None:
                 not_measured |= name not in identities
                 continue
-            crossing = Crossing(counts, error)
+            crossing = Crossing(counts)
             lower, upper = measure_leak(crossing)
             not_measured |= crossing.blind_share() > _MOST_BLIND
             values = len({value for _, value in pair.tally.counts})

@@ -6,6 +6,7 @@ import math
 import random
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_a_secret_that_nearly_all_have_is_missed_where_it_is_not() -> None:
 
 def test_a_rise_of_two_nats_is_seen_in_ten_rows() -> None:
     # One in e^2 has the secret; ten rows of a value all have it, and 50 other values say nothing.
-    counts = {("s", "told"): 10}
+    counts: dict[tuple[str, Any], int] = {("s", "told"): 10}
     for value in range(50):
         counts["s", value], counts["t", value] = 27, 173
     found = list(Crossing(counts).stand_out())
