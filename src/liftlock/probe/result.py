@@ -79,7 +79,7 @@ def refuse_vacuous(
     limits = [f"{side}={claims.limit(side):g}" for side in claims.sides]
     shown = f"contradict {' or '.join(limits)}" if limits else "show any leakage"
     raise InputError(
-        f"{what} are too few to {shown} at confidence {100 * confidence:.6g} %",
+        f"{what} are too few to {shown} with confidence {100 * confidence:.6g} %",
         remedy=remedy,
     )
 

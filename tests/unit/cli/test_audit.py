@@ -503,7 +503,15 @@ def test_a_guarantee_that_nothing_could_break_is_refused(
     files = {"c.csv": text, "identity.csv": "input,a,b\na,1,0\nb,0,1\n"}
     arguments = {
         "audit": ["identity.csv", "--check", "lip=0.1", "--impossible", "ignore"],
-        "lock": ["identity.csv", "--guarantee", "lip=0.1", "--impossible", "ignore", "-o", "m.json"],
+        "lock": [
+            "identity.csv",
+            "--guarantee",
+            "lip=0.1",
+            "--impossible",
+            "ignore",
+            "-o",
+            "m.json",
+        ],
         "design": ["--epsilon", "0.1", "-o", "m.json"],
     }[command]
     outcome = run(command, *arguments, option, "c.csv", files=files)

@@ -287,7 +287,7 @@ REFUSALS: list[tuple[type[InputError], str, dict[str, Any]]] = [
     (NumberError, "too few samples", {"samples": 79}),
     (NumberError, "batch below 1", {"batch": 0}),
     (InputError, "80 samples are too few to contradict", {"samples": 80, "lip": 9}),
-    (InputError, "to contradict eps_upper=1 at", {"lip": None, "eps_upper": 1}),
+    (InputError, "to contradict eps_upper=1 with", {"lip": None, "eps_upper": 1}),
     (InputError, "gave 3 outputs", {"mechanism": lambda codes: [1, 2, 3]}),
     (InputError, "not a list at the mechanism", {"mechanism": lambda codes: 1}),
     (
