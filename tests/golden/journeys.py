@@ -101,7 +101,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "--methods optimal,watchdog,subset-merging,k-rr:ldp",
         "relations": "relations lip=1",
         "relations-prior": "relations alip=1.3,0.7 --prior prior.csv --alpha 2",
-        "probe": "probe pairs.csv --prior prior.csv --claim lip=0.002 --claim ldp=3",
+        "probe": "probe pairs.csv --prior prior.csv --claim lip=0.002 --claim ldp=0.02",
         "fit": "fit people.csv --column age --domain 20:60 --distribution normal --bins 8",
     },
 }

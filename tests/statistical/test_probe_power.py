@@ -73,12 +73,13 @@ def test_five_percent_too_much_is_seen(name: str, rows: Floats, prior: Floats, c
 @pytest.mark.slow
 @pytest.mark.parametrize("sampled", [True, False])
 @pytest.mark.parametrize("claim", ["eps_upper", "eps_lower", "ldp"])
-def test_five_percent_too_much_is_seen_in_a_million_recorded_pairs(
+def test_five_percent_too_much_is_seen_in_two_million_recorded_pairs(
     claim: str, sampled: bool
 ) -> None:
+    """With twelve seeds of the split each, all 72 runs saw it; of a million pairs 67 did."""
     rows, prior = randomised_response(5, 2.0), skewed(5)
     true = truth(rows, prior)[claim]
-    inputs = np.random.default_rng(5).choice(5, 1_000_000, p=prior if sampled else uniform(5))
+    inputs = np.random.default_rng(5).choice(5, 2_000_000, p=prior if sampled else uniform(5))
     limits: dict[str, Any] = {claim: true - EXCESS}
     result = probe_pairs(
         inputs, TableBox(rows, seed=1)(inputs), prior, **limits, sampled_from_prior=sampled

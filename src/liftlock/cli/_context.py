@@ -39,6 +39,7 @@ from liftlock.model.continuous.grid import (
     read_domain,
 )
 from liftlock.model.structured import AnyChannel
+from liftlock.notions.base import Notion
 from liftlock.notions.lift import impossible_inputs
 
 _LISTED = 5
@@ -143,6 +144,21 @@ class ContextOptions(OptionGroup):
         if self.smooth is not None:
             found = found.smoothed(self.smooth)
         return Ball.of(found, self.radius) if self.radius is not None else found
+
+    def refuse_vacuous(self, known: Context, guarantees: Sequence[Notion]) -> None:
+        """Refuse guarantees about beliefs where nothing is to be learned: all of them hold."""
+        prior = known.secret_prior if isinstance(known, Joint) else known
+        if all(each.context_free for each in guarantees) or not isinstance(prior, Prior):
+            return
+        possible = [label for label, p in zip(prior.labels, prior.counts, strict=True) if p]
+        if len(possible) == 1:
+            what = "secret" if isinstance(known, Joint) else "value"
+            raise InputError(
+                f"a single possible {what}: every guarantee about it holds, whatever is released",
+                where=str(self.prior or self.joint or "the mechanism"),
+                value=possible[0],
+                remedy=f"list every {what} that people can have",
+            )
 
     def require(self, note: Note) -> Context:
         """Read the one context that must be named."""

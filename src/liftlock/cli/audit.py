@@ -108,6 +108,7 @@ def audit_command(
     else:
         impossible = impossible or "refuse"
         known = context.read_for_channel(read, channel, note, impossible)
+        context.refuse_vacuous(known, guarantees)
         if output.plot is not None:
             check_drawable(known)
         if plot_curve is not None:

@@ -283,6 +283,7 @@ class _Search:
             check_published(entry, guarantee, options)
         output.check(context.inputs())
         known = context.require(note)
+        context.refuse_vacuous(known, [guarantee])
         if output.plot is not None and not isinstance(known, GridPrior):
             raise click.UsageError(
                 "--plot draws mechanisms for numbers; draw this one with liftlock audit --plot"

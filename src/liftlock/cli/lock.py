@@ -73,6 +73,7 @@ def lock_command(
         known = read.graph
     else:
         known = context.read_for_channel(read, matrix, note, impossible)
+        context.refuse_vacuous(known, [notion])
     with show_status("locking"):
         locked = lock(read.channel, notion, known, bits=bits, impossible=impossible)
         Mechanism(locked.channel, locked.certificate, known).save(output)

@@ -49,7 +49,8 @@ _CLAIMS = {
 @click.option(
     "--columns",
     metavar="INPUT,OUTPUT",
-    help="Names of the two columns, if they are not the first two.",
+    help="Names of the two columns. Required if PAIRS has more than two, unless their headers are "
+    "input and output.",
 )
 @click.option(
     "--sampled-from-prior",
@@ -69,8 +70,8 @@ def probe_command(
     """Look for a contradiction of a claim in PAIRS, a CSV of recorded inputs and outputs.
 
     The mechanism itself is not needed. A contradiction (exit 1) rejects the claim at the given
-    confidence; finding none does not prove the claim. Without a claim, lower bounds on the leakage
-    are printed.
+    confidence; finding none does not prove the claim. Records too few to contradict it are refused
+    (exit 2). Without a claim, lower bounds on the leakage are printed.
 
     \b
     liftlock probe pairs.csv --prior prior.csv --claim lip=1

@@ -505,7 +505,10 @@ def _read_float(head: Sheet, line: int, at: int, text: str) -> float:
 def read_pairs(
     path: str | Path, columns: tuple[str, str] | None = None, note: Note = ignore_note
 ) -> tuple[list[str], list[str]]:
-    """Read input-output pairs: two columns of a CSV, by name or the first two."""
+    """Read input-output pairs: two columns of a CSV, by name.
+
+    Unnamed, they are the columns ``input`` and ``output``, or the only two, inputs first.
+    """
     head, lines = open_records(Path(path), note)
     places = _pair_columns(head, columns)
     inputs: list[str] = []
@@ -535,6 +538,16 @@ def _pair_columns(head: Sheet, columns: tuple[str, str] | None) -> list[int]:
             where=head.where(head.header_line),
             value=head.header[0],
             remedy="separate cells by commas: one column holds inputs, another outputs",
+        )
+    spelled = [name.strip().casefold() for name in head.header]
+    if spelled.count("input") == spelled.count("output") == 1:
+        return [spelled.index("input"), spelled.index("output")]
+    if len(head.header) > 2:
+        raise FileError(
+            f"{len(head.header)} columns, and none of them says which are input and output",
+            where=head.where(head.header_line),
+            value=", ".join(head.header[:6]),
+            remedy="name the two (--columns INPUT,OUTPUT)",
         )
     return [0, 1]
 

@@ -9,14 +9,15 @@ Three stages, each on fresh draws:
    compared with (the rest of the prior, or another input), and one exact bound is computed.
 
 Whatever the first two stages did, the third is a fixed test on independent draws, so the
-confidence level is valid at every sample size. It supposes that the mechanism answers every call
-afresh and independently.
+confidence level is valid at every sample size, and with any seed (`liftlock.probe.coins`). It
+supposes that the mechanism answers every call afresh and independently.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,18 +26,29 @@ import numpy.typing as npt
 from liftlock._runtime.progress import Progress, Step
 from liftlock.errors import InputError, NumberError, extra
 from liftlock.probe import intervals
+from liftlock.probe.coins import Coins, fresh_seed
 from liftlock.probe.events import (
+    LEAST_SHARE,
     MOST_CELLS,
     CandidateEvent,
     ConfirmationPower,
     OutputCounts,
     Search,
+    leakage,
     optimal_share,
     point_estimate,
 )
 from liftlock.probe.outputs import OutputCodes
-from liftlock.probe.population import Population, fresh_seed, own_generator, sides_to_test
-from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, Side, read_confidence
+from liftlock.probe.population import Population, sides_to_test
+from liftlock.probe.result import (
+    SLACK,
+    Claims,
+    Finding,
+    ProbeResult,
+    Side,
+    read_confidence,
+    refuse_vacuous,
+)
 
 with extra("statistics"):
     from scipy import special
@@ -82,14 +94,16 @@ def probe(
     Claims, in nats: ``lip=e`` (every lift within e^-e and e^e), or ``eps_lower`` and
     ``eps_upper`` (within e^-eps_lower and e^eps_upper), and ``ldp`` (every likelihood ratio at
     most e^ldp). Without a claim all sides are measured. Exactly `samples` draws are made, in
-    batches; ``progress`` is told after each, and may raise to stop the run.
+    batches; ``progress`` is told after each, and may raise to stop the run. The result holds its
+    `seed`, one from the operating system unless it is given: with it, a mechanism that repeats its
+    answers gives the same result.
 
     >>> generator = np.random.default_rng(7)
     >>> def leaky(codes):  # a yes/no question, answered truthfully three times in four
     ...     return np.where(generator.random(len(codes)) < 0.75, codes, 1 - codes)
     >>> result = probe(leaky, ["no", "yes"], [0.5, 0.5], ldp=1, samples=100_000, seed=7)
     >>> result.contradicted, round(result.ldp, 2)  # the truth is ln 3 = 1.0986
-    (True, 1.07)
+    (True, 1.09)
     """
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     population = Population.of(inputs, prior)
@@ -99,7 +113,7 @@ def probe(
     box = _BlackBox(
         mechanism,
         population,
-        own_generator(seed),
+        Coins(seed),
         _read_samples(samples, population),
         per_value=per_value,
         batch=_read_batch(batch),
@@ -110,12 +124,23 @@ def probe(
     exploring = int(_EXPLORE * box.total)
     refining = int(_REFINE * box.total)
     confirming = box.total - exploring - refining
+    attainable = _largest_bounds(sides, confirming, population, alpha)
+    refuse_vacuous(
+        claims,
+        attainable,
+        level,
+        f"{box.total:,} samples",
+        "give more, a lower confidence, or a stricter claim",
+    )
     power = ConfirmationPower(
         deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides)
     )
     targets = _search(box, exploring, refining, power, sides)
     findings = tuple(
-        _confirm(box, target, draws, claims.limit(target.side), alpha)
+        replace(
+            _confirm(box, target, draws, claims.limit(target.side), alpha),
+            attainable=attainable[target.side],
+        )
         for target, draws in zip(targets, _allocate_draws(confirming, targets, claims), strict=True)
     )
     return ProbeResult(
@@ -129,6 +154,19 @@ def probe(
     )
 
 
+def _largest_bounds(
+    sides: tuple[Side, ...], draws: int, population: Population, alpha: float
+) -> dict[Side, float]:
+    """Return the largest bounds that any outcome could give, with all draws for one side."""
+    prior = population.prior
+    rarest = 0.0 if prior is None else float(prior[prior > 0].min())
+    best = float(intervals.largest_ratio_lower(draws, draws, alpha, share=LEAST_SHARE))
+    return {
+        side: max(0.0, float(leakage(side, best, 0.0 if side == "ldp" else rarest)))
+        for side in sides
+    }
+
+
 class _BlackBox:
     """The mechanism, called in batches, with its draws counted."""
 
@@ -136,7 +174,7 @@ class _BlackBox:
         self,
         mechanism: Callable[[Any], Any],
         population: Population,
-        generator: np.random.Generator,
+        coins: Coins,
         total: int,
         *,
         per_value: bool,
@@ -144,11 +182,12 @@ class _BlackBox:
         progress: Progress | None,
     ) -> None:
         self.population = population
-        self.generator = generator
+        self.generator = coins.toss()
         self.total = total
         self.done = 0
         self.outputs = OutputCodes(most=max(1, MOST_CELLS // len(population)))
         self._mechanism = mechanism
+        self._coins = coins
         self._per_value = per_value
         self._batch = batch
         self._progress = progress
@@ -157,6 +196,11 @@ class _BlackBox:
         """Divide a number of draws into batches."""
         whole, left = divmod(draws, self._batch)
         return [self._batch] * whole + [left] * (left > 0)
+
+    def see(self, counts: Codes) -> None:
+        """Toss the coins of all later draws anew, with what these draws gave."""
+        self._coins.see(counts)
+        self.generator = self._coins.toss()
 
     def call(self, symbols: Codes, *, learn: bool) -> Codes:
         """Draw one output for every symbol and return the codes of the outputs."""
@@ -200,6 +244,7 @@ class _BlackBox:
             total += OutputCounts(
                 cells.reshape(size, width), np.bincount(symbols, minlength=size).astype(np.int64)
             )
+        self.see(total.counts)
         return total
 
 
@@ -287,6 +332,7 @@ def _confirm(
         inside = member[box.call(symbols, learn=False)]
         hits += (int((inside & own).sum()), int((inside & ~own).sum()))
         trials += (part - others, others)
+    box.see(hits)
     top, bottom = (0, 1) if own_on_top else (1, 0)
     if method == "share":
         ratio = float(intervals.ratio_lower_by_share(hits[top], hits[bottom], share, alpha))
@@ -323,7 +369,7 @@ def _best_method(
     )
     # The two standard errors add up here, so the best division follows their cube roots.
     spread = [math.cbrt(max(1 / p - 1, 1e-6)) for p in (target.top, target.bottom)]
-    split = min(max(spread[0] / sum(spread), 0.125), 0.875)
+    split = min(max(spread[0] / sum(spread), LEAST_SHARE), 1 - LEAST_SHARE)
     first, second = draws * split, draws * (1 - split)
     by_bounds = intervals.ratio_lower_by_bounds(
         first * target.top, first, second * target.bottom, second, alpha

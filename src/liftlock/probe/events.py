@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.probe import intervals
 from liftlock.probe.result import Side
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ Order: TypeAlias = npt.NDArray[np.int64]
 
 MOST_CELLS = 4_000_000
 """The largest table of inputs times outputs that is counted."""
+
+LEAST_SHARE = 0.125
+"""Of the draws of a confirmation, each source gets at least about this share."""
 
 _MOST_PAIR_CELLS = 20_000_000
 _CHUNK_CELLS = 1_000_000
@@ -159,6 +163,62 @@ def leakage(side: Side, ratio: npt.ArrayLike, probability: npt.ArrayLike) -> Flo
         if side == "eps_lower":
             return np.asarray(np.log(p + (1 - p) * value))
         return np.asarray(np.log(value))
+
+
+def largest_bounds(
+    sides: Sequence[Side],
+    trials: Counts,
+    prior: Floats | None,
+    alpha: float,
+    *,
+    sampled_from_prior: bool = False,
+) -> dict[Side, float]:
+    """Return, for each side, the largest bound to be expected of so many trials of each input.
+
+    >>> found = largest_bounds(("ldp", "eps_upper"), np.array([9, 9]), np.array([0.5, 0.5]), 0.001)
+    >>> {side: round(value, 2) for side, value in found.items()}
+    {'ldp': 0.0, 'eps_upper': 0.0}
+    >>> round(largest_bounds(("ldp",), np.array([900, 900]), None, 0.001)["ldp"], 2)
+    4.87
+    """
+    found: dict[Side, float] = {}
+    for side in sides:
+        if side == "ldp":
+            top, bottom, chance = trials, _largest_other(trials), np.zeros(len(trials))
+            shares = (
+                None if prior is None else prior / np.maximum(prior + _largest_other(prior), 1e-300)
+            )
+            above = below = chance
+        else:
+            assert prior is not None
+            rows = (prior > 0) & (prior < 1)
+            own, chance = trials[rows], prior[rows]
+            others = trials[prior > 0].sum() - own
+            unseen = np.where(trials == 0, prior, 0.0)
+            missing = np.maximum(unseen.sum() - unseen[rows], 0.0) / (1 - chance)
+            missing *= not sampled_from_prior  # then none is left out on purpose
+            if side == "eps_upper":
+                top, bottom, shares, above, below = own, others, chance, 0 * missing, missing
+            else:
+                top, bottom, shares, above, below = others, own, 1 - chance, missing, 0 * missing
+        ratios = intervals.largest_ratio_lower(
+            top,
+            bottom,
+            alpha,
+            share=shares if sampled_from_prior else None,
+            missing_top=above,
+            missing_bottom=below,
+        )
+        found[side] = max(0.0, float(leakage(side, ratios, chance).max()))
+    return found
+
+
+def _largest_other(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return, for each entry, the largest of all others."""
+    order = np.argsort(-values, kind="stable")
+    others = np.full(len(values), values[order[0]])
+    others[order[0]] = values[order[1]]
+    return others
 
 
 def point_estimate(side: Side, top: float, bottom: float, probability: float) -> float:
@@ -362,7 +422,7 @@ def optimal_share(top: float, bottom: float) -> float:
     if top <= 0 or bottom <= 0:
         return 0.5
     share = 1 / (1 + math.sqrt(top / bottom))
-    return min(max(share, 0.125), 0.875)
+    return min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
 
 
 def _leave_one_out(weighted: Floats) -> Floats:

@@ -97,6 +97,42 @@ def ratio_lower_by_bounds(
     return top / bottom
 
 
+_SHARES = np.arange(0.1, 0.95, 0.1)
+
+
+def largest_ratio_lower(
+    trials_top: npt.ArrayLike,
+    trials_bottom: npt.ArrayLike,
+    alpha: float,
+    *,
+    share: npt.ArrayLike | None = None,
+    missing_top: npt.ArrayLike = 0.0,
+    missing_bottom: npt.ArrayLike = 0.0,
+) -> Floats:
+    """Return the largest bounds of p_top / p_bottom to be expected of so many trials.
+
+    They come from an event in all trials of the top source and in none of the bottom one: from a
+    bound of each, from coins of a given `share`, or from the part of the trials that coins of other
+    shares choose. Masses of a source that were not tried at all say nothing: they may be outside
+    the event above, and inside below.
+
+    >>> largest_ratio_lower([1, 10, 1000], [1, 10, 1000], 0.001).round(2).tolist()
+    [0.0, 1.0, 144.27]
+    >>> float(largest_ratio_lower(1000, 1000, 0.001, missing_bottom=0.5).round(2))
+    1.97
+    """
+    top, bottom = _counts(trials_top, trials_bottom)
+    lost, unknown = np.asarray(missing_top), np.asarray(missing_bottom)
+    below = unknown + (1 - unknown) * proportion_upper(0, bottom, alpha / 2)
+    best = (1 - lost) * proportion_lower(top, top, alpha / 2) / below
+    hits: list[tuple[Any, Floats]] = [] if share is None else [(share, top)]
+    hits += [(s, np.minimum(top, bottom * s / (1 - s))) for s in _SHARES.tolist()]
+    for coin, most in hits:
+        by_coin = ratio_lower_by_share(most, 0, coin, alpha)
+        best = np.maximum(best, np.where(lost + unknown > 0, 0.0, by_coin))
+    return best
+
+
 def thinned_size(weights: Floats, trials: Counts) -> int:
     """Return how many draws in the proportions `weights` recorded trials can almost surely supply.
 

@@ -1,15 +1,15 @@
 """Audit from records: pairs of an input and the output it got, made by somebody else.
 
 The records are split at random into two halves. One half chooses the input and the set of outputs
-to look at, the other half tests them, so the confidence level is valid at every number of records.
-It supposes that, given the inputs, the outputs were drawn independently of one another (one
-record per release, nothing selected by its output).
+to look at, the other half tests them, so the confidence level is valid at every number of records,
+and with any seed (`liftlock.probe.coins`). It supposes that, given the inputs, the outputs were
+drawn independently of one another (one record per release, nothing selected by its output).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,17 +19,26 @@ import numpy.typing as npt
 from liftlock.errors import CountError, InputError, LabelError, extra
 from liftlock.model.prior import sort_labels
 from liftlock.probe import intervals
+from liftlock.probe.coins import Coins
 from liftlock.probe.events import (
     MOST_CELLS,
     CandidateEvent,
     ConfirmationPower,
     OutputCounts,
     Search,
+    largest_bounds,
     point_estimate,
 )
 from liftlock.probe.outputs import UNKNOWN, OutputCodes
-from liftlock.probe.population import Population, own_generator, sides_to_test
-from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, read_confidence
+from liftlock.probe.population import Population, sides_to_test
+from liftlock.probe.result import (
+    SLACK,
+    Claims,
+    Finding,
+    ProbeResult,
+    read_confidence,
+    refuse_vacuous,
+)
 
 with extra("statistics"):
     from scipy import special
@@ -68,14 +77,15 @@ def probe_pairs(
     `probe`; the inputs need not have been recorded in the proportions of the prior. If they
     were (each one an independent draw from it) say ``sampled_from_prior=True``: the bounds get
     sharper. `labels` is the alphabet of the inputs, when the prior does not name it (a bare list
-    of probabilities belongs to the codes 0, 1, 2, ...). `seed` fixes the random split.
+    of probabilities belongs to the codes 0, 1, 2, ...). The same records give the same result, in
+    any order; another `seed` splits them in another way.
 
     >>> generator = np.random.default_rng(7)
     >>> asked = generator.integers(0, 2, 40_000)
     >>> answered = np.where(generator.random(40_000) < 0.75, asked, 1 - asked)
     >>> result = probe_pairs(asked, answered, [0.5, 0.5], ldp=1)
     >>> result.contradicted, round(result.ldp, 2)  # the truth is ln 3 = 1.0986
-    (True, 1.03)
+    (True, 1.04)
     """
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     level = read_confidence(confidence)
@@ -85,11 +95,27 @@ def probe_pairs(
     recorded = table.sum(axis=1)
     if sampled_from_prior:
         _check_sampled(recorded, population)
-    generator = own_generator(seed)
+    coins = Coins(seed)
+    coins.see(table)
+    generator = coins.toss()
     alpha = (1 - level) / len(sides)
     # Every record tosses its own coins, so the counts of each cell split binomially.
     confirming = generator.binomial(table, 0.5)
     selecting = table - confirming
+    attainable = largest_bounds(
+        sides,
+        confirming.sum(axis=1),
+        population.prior,
+        alpha,
+        sampled_from_prior=sampled_from_prior,
+    )
+    refuse_vacuous(
+        claims,
+        attainable,
+        level,
+        f"{int(recorded.sum()):,} records (at most {int(recorded.max()):,} of one input)",
+        "give more records of each input, a lower confidence, or a stricter claim",
+    )
     first = generator.binomial(selecting, 0.5)
     search = Search(
         _tally(first),
@@ -102,7 +128,8 @@ def probe_pairs(
         candidate = search.find_candidates(side, 1)[0]
         test = _Confirmation(candidate, population, selecting, confirming, sampled_from_prior)
         outputs_of_event = tuple(seen_outputs[code] for code in candidate.event.tolist())
-        findings.append(test.finding(alpha, claims.limit(side), outputs_of_event, generator))
+        found = test.finding(alpha, claims.limit(side), outputs_of_event, generator)
+        findings.append(replace(found, attainable=attainable[side]))
     prior_mass = np.ones(len(population)) if population.prior is None else population.prior
     return ProbeResult(
         findings=tuple(findings),
@@ -325,7 +352,9 @@ def _alphabet(
         return labels
     if prior is None:
         # Only likelihood ratios can be tested then, and only between inputs that occur.
-        return list(dict.fromkeys(inputs.tolist() if isinstance(inputs, np.ndarray) else inputs))
+        return sort_labels(
+            dict.fromkeys(inputs.tolist() if isinstance(inputs, np.ndarray) else inputs)
+        )
     if isinstance(prior, Sequence | np.ndarray) and not isinstance(prior, str):
         return range(len(prior))
     return None

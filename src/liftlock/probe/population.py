@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from liftlock.exact.integers import Floats
 
 _SUM_TOLERANCE = 1e-9
-
-_APART = 0x70726F6265
-"""A simulated mechanism may well be seeded with the same small number as its audit. Two equal
-streams would make the coins of the test depend on the outputs tested, so ours is set apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,22 +233,6 @@ def _distinct(labels: Any) -> tuple[Hashable, ...]:
             )
         seen.add(name)
     return names
-
-
-def fresh_seed() -> int:
-    """Return a seed from the operating system."""
-    return secrets.randbits(128)
-
-
-def own_generator(seed: int) -> np.random.Generator:
-    """Return a generator that differs from ``np.random.default_rng(seed)``.
-
-    >>> own_generator(7).random() == np.random.default_rng(7).random()
-    False
-    >>> own_generator(7).random() == own_generator(7).random()
-    True
-    """
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_APART,)))
 
 
 def sides_to_test(claims: Claims, population: Population) -> tuple[Side, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -67,6 +67,23 @@ class Claims:
         return tuple(side for side in SIDES if self.limit(side) is not None)
 
 
+def refuse_vacuous(
+    claims: Claims, attainable: Mapping[Side, float], confidence: float, what: str, remedy: str
+) -> None:
+    """Refuse a test that nothing could fail: that it finds no contradiction would say nothing.
+
+    `attainable` are the bounds that the same draws of a mechanism that reveals all would give.
+    """
+    if any(most > (claims.limit(side) or 0.0) for side, most in attainable.items()):
+        return
+    limits = [f"{side}={claims.limit(side):g}" for side in claims.sides]
+    shown = f"contradict {' or '.join(limits)}" if limits else "show any leakage"
+    raise InputError(
+        f"{what} are too few to {shown} with confidence {100 * confidence:.6g} %",
+        remedy=remedy,
+    )
+
+
 def read_confidence(value: object) -> float:
     """Read a confidence level strictly between 0 and 1.
 
@@ -111,7 +128,8 @@ class Finding:
 
     ``bound`` is a lower confidence bound of the true epsilon in nats (0 says nothing),
     ``estimate`` the point estimate on the same draws. ``against`` is the other input of a
-    likelihood ratio; for lifts it is None and means the rest of the prior.
+    likelihood ratio; for lifts it is None and means the rest of the prior. ``attainable`` is the
+    bound that as many draws of a mechanism that reveals all would give.
     """
 
     side: Side
@@ -126,6 +144,12 @@ class Finding:
     hits_against: int
     draws_against: int
     method: Literal["share", "bounds"]
+    attainable: float = math.inf
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether not even a mechanism that reveals all would be contradicted by such draws."""
+        return self.attainable <= (0.0 if self.claim is None else self.claim)
 
     @property
     def contradicted(self) -> bool:
@@ -136,7 +160,9 @@ class Finding:
         against = f"input {self.against!r}" if self.side == "ldp" else "the other inputs"
         verdict = ": contradicted" if self.contradicted else ""
         claimed = "" if self.claim is None else f" (claimed: at most {self.claim:.6g}{verdict})"
-        if self.bound == 0:
+        if self.vacuous:
+            shown = f"{self.side}: too few draws to contradict it, whatever came out{claimed}"
+        elif self.bound == 0:
             shown = f"{self.side}: nothing above 0 is shown{claimed}"
         else:
             shown = (
@@ -240,6 +266,7 @@ class ProbeResult:
                     "hits_against": finding.hits_against,
                     "draws_against": finding.draws_against,
                     "method": finding.method,
+                    "vacuous": finding.vacuous,
                 }
                 for finding in self.findings
             ],

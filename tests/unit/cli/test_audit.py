@@ -486,3 +486,37 @@ def test_pictures(run: Run) -> None:
         "heat map written to lifts.PNG",
         "curve written to curve.svg",
     ]
+
+
+@pytest.mark.parametrize("command", ["audit", "lock", "design"])
+@pytest.mark.parametrize(
+    ("option", "text", "what"),
+    [
+        ("--joint", "secret,a,b\nill,3,1\n", "secret at c.csv: 'ill'"),
+        ("--joint", "secret,a,b\nill,3,1\nwell,0,0\n", "secret at c.csv: 'ill'"),
+        ("--prior", "label,count\na,3\nb,0\n", "value at c.csv: 'a'"),
+    ],
+)
+def test_a_guarantee_that_nothing_could_break_is_refused(
+    run: Run, command: str, option: str, text: str, what: str
+) -> None:
+    files = {"c.csv": text, "identity.csv": "input,a,b\na,1,0\nb,0,1\n"}
+    arguments = {
+        "audit": ["identity.csv", "--check", "lip=0.1", "--impossible", "ignore"],
+        "lock": [
+            "identity.csv",
+            "--guarantee",
+            "lip=0.1",
+            "--impossible",
+            "ignore",
+            "-o",
+            "m.json",
+        ],
+        "design": ["--epsilon", "0.1", "-o", "m.json"],
+    }[command]
+    outcome = run(command, *arguments, option, "c.csv", files=files)
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    kind, where = what.split(" at ")
+    assert f"a single possible {kind}: every guarantee about it holds" in line
+    assert f"at {where}" in line

@@ -161,7 +161,36 @@ def test_bad_records(run: Run, pairs: str, message: str) -> None:
     assert message in line
 
 
-def test_few_records_prove_nothing(run: Run) -> None:
+@pytest.mark.parametrize("claim", [[], ["--claim", "lip=0.5"], ["--claim", "ldp=1"]])
+def test_records_too_few_to_contradict_anything_are_refused(run: Run, claim: list[str]) -> None:
     files = {"pairs.csv": records(20), "p.csv": PRIOR}
-    outcome = run(*START, "--claim", "lip=0.5", files=files)
-    assert outcome.code == 0
+    outcome = run(*START, *claim, files=files)
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    assert "20 records (at most 19 of one input) are too few to " in line
+    assert "at pairs.csv; give more records of each input" in line
+
+
+PEOPLE = "id,region,ill\n" + "\n".join(
+    f"{n},{'north' if n % 2 else 'south'},no" for n in range(200)
+)
+
+
+def test_columns_of_a_table_are_not_guessed(run: Run) -> None:
+    outcome = run("probe", "people.csv", "--claim", "ldp=1", files={"people.csv": PEOPLE})
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    assert "3 columns, and none of them says which are input and output at people.csv" in line
+    assert "name the two (--columns INPUT,OUTPUT)" in line
+    # An id of every row is no input that could be told from another.
+    outcome = run("probe", "people.csv", "--columns", "id,region", "--claim", "ldp=1")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "200 records (at most 1 of one input) are too few to contradict ldp=1" in outcome.err
+
+
+def test_headers_may_say_which_columns_they_are(run: Run) -> None:
+    rows = [line.split(",") for line in records(4000).splitlines()[1:]]
+    turned = "\n".join(f"{i},{report},{answer}" for i, (answer, report) in enumerate(rows))
+    files = FILES | {"log.csv": f"time,Output,input\n{turned}", "pairs.csv": records(4000)}
+    named = run("probe", "log.csv", "--prior", "p.csv", "--json", files=files)
+    assert json.loads(named.out) == json.loads(run(*START, "--json").out)

@@ -286,6 +286,8 @@ REFUSALS: list[tuple[type[InputError], str, dict[str, Any]]] = [
     (NumberError, "confidence outside 0 to 1", {"confidence": "0"}),
     (NumberError, "too few samples", {"samples": 79}),
     (NumberError, "batch below 1", {"batch": 0}),
+    (InputError, "80 samples are too few to contradict", {"samples": 80, "lip": 9}),
+    (InputError, "to contradict eps_upper=1 with", {"lip": None, "eps_upper": 1}),
     (InputError, "gave 3 outputs", {"mechanism": lambda codes: [1, 2, 3]}),
     (InputError, "not a list at the mechanism", {"mechanism": lambda codes: 1}),
     (

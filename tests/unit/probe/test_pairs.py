@@ -79,11 +79,22 @@ def test_the_split_is_fixed_unless_another_seed_is_given() -> None:
     assert first != probe_pairs(inputs, outputs, PRIOR, seed=2)
 
 
-def test_the_order_of_the_records_does_not_matter() -> None:
+@pytest.mark.parametrize("prior", [PRIOR, None])
+def test_the_order_of_the_records_does_not_matter(prior: Any) -> None:
     inputs, outputs = records(5000, PRIOR)
     order = np.random.default_rng(1).permutation(5000)
-    shuffled = probe_pairs(inputs[order], outputs[order], PRIOR)
-    assert shuffled == probe_pairs(inputs, outputs, PRIOR)
+    shuffled = probe_pairs(inputs[order], outputs[order], prior)
+    assert shuffled == probe_pairs(inputs, outputs, prior)
+
+
+def test_one_record_more_tosses_all_coins_anew() -> None:
+    """The halves of two tables have nothing in common, though the seed is the same."""
+    inputs, outputs = records(4000, PRIOR)
+    tried = []
+    for more in range(40):
+        told = probe_pairs([*inputs, *[0] * more], [*outputs, *[0] * more], PRIOR, ldp=1)
+        tried.append(told.findings[0].draws)
+    assert len(set(tried)) > 20
 
 
 def test_likelihood_ratios_need_no_prior() -> None:
@@ -108,9 +119,9 @@ def test_inputs_never_seen_are_named_and_count_against_the_bound() -> None:
 
 def test_an_unseen_input_that_makes_up_the_crowd_leaves_nothing_to_say() -> None:
     # Only input 0 was recorded; input 1 could give the same outputs just as often.
-    result = probe_pairs([0] * 1000, [0] * 500 + [1] * 500, [0.5, 0.5], lip="0.1")
-    assert result.lip == 0.0
-    assert not result.contradicted
+    for claim in ({}, {"lip": "0.1"}, {"ldp": 1}):
+        with pytest.raises(InputError, match="1,000 of one input\\) are too few to"):
+            probe_pairs([0] * 1000, [0] * 500 + [1] * 500, [0.5, 0.5], **claim)
 
 
 def test_few_records_of_a_rare_input_do_not_spoil_the_rest() -> None:
@@ -148,11 +159,31 @@ def test_missing_outputs_are_an_output_like_any_other() -> None:
     assert result.outputs == 2
 
 
-def test_a_few_records_say_little_but_never_fail() -> None:
-    for number in range(1, 12):
-        result = probe_pairs([0, 1] * number, [1, 0] * number, [0.5, 0.5], lip="0.6", ldp=9)
-        assert not result.findings[2].contradicted
-        assert result.lip < math.inf
+def test_a_test_that_nothing_could_fail_is_refused_and_no_other() -> None:
+    """Records of a mechanism that reveals all are the strongest that there can be."""
+    refused = contradicted = 0
+    for number in range(1, 140):
+        told = [0, 1] * number
+        try:
+            result = probe_pairs(told, told, [0.5, 0.5], lip="0.6", ldp=3)
+        except InputError:
+            refused += 1
+            continue
+        contradicted += result.contradicted
+        assert all(finding.bound <= finding.attainable for finding in result.findings)
+        assert result.contradicted or 40 < number < 90
+    assert refused > 40
+    assert contradicted > 50
+
+
+def test_a_side_that_no_record_could_contradict_says_so() -> None:
+    told = [0, 1] * 200
+    result = probe_pairs(told, told, [0.5, 0.5], lip="0.6", ldp=9)
+    assert [finding.vacuous for finding in result.findings] == [False, False, True]
+    assert "ldp: too few draws to contradict it, whatever came out" in str(result)
+    # No lift is above 1 / P(x) = 2, so that an upper limit of 1 nat cannot fail.
+    with pytest.raises(InputError, match="or a stricter claim"):
+        probe_pairs(told * 100, told * 100, [0.5, 0.5], eps_upper=1)
 
 
 @pytest.mark.parametrize(

@@ -341,17 +341,6 @@ class ColumnView:
         return CurveView(curve, trade_off(curve, self.guarantee, f"{self.key}-curve"))
 
     @property
-    def resampled(self) -> Rows:
-        """The leakage under bootstrap resamples, in nats."""
-        found = self.column.resampled
-        if found is None:
-            return []
-        return [
-            ["Largest rise (eps_upper)", *(nats(value, 4) for value in found.upper)],
-            ["Largest fall (eps_lower)", *(nats(value, 4) for value in found.lower)],
-        ]
-
-    @property
     def in_table(self) -> str:
         """What the mechanism tells by the table's own counts."""
         found = self.column.in_table

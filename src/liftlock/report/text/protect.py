@@ -81,13 +81,11 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         parts.append(Text(words))
         parts.append(Text(f"method: {origin.method}"))
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
-    found = column.resampled
-    if found is not None:
+    if column.learned and column.in_table is None:
         parts.append(
             Text(
-                f"learned from this table: under {found.tables} bootstrap resamples of its rows, "
-                f"beliefs fell by at most {nats(found.lower[1], 3)} and rose by at most "
-                f"{nats(found.upper[1], 3)} in 95 % of them",
+                "learned from this table: proved for its rows, not for the people that they are a "
+                "sample of",
                 style="dim",
             )
         )
@@ -196,14 +194,6 @@ def _column_data(column: ProtectedColumn) -> dict[str, Any]:
         data["certificate"] = made.certificate.to_data()
         if made.origin is not None:
             data["origin"] = made.origin.to_data()
-    if column.resampled is not None:
-        found = column.resampled
-        data["resampled"] = {
-            "tables": found.tables,
-            "eps_lower": [_finite(value) for value in found.lower],
-            "eps_upper": [_finite(value) for value in found.upper],
-            "kept": found.kept,
-        }
     if column.in_table is not None:
         data["in_table"] = {
             "eps_lower": _finite(column.in_table.eps_lower),

@@ -1,7 +1,6 @@
 """Protecting the columns of a table: learn, design, account, release, and say what was done."""
 
 from liftlock.tables.protect.result import (
-    BootstrapLeakage,
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -12,7 +11,6 @@ from liftlock.tables.protect.result import (
 )
 
 __all__ = [
-    "BootstrapLeakage",
     "CombinedLeak",
     "Curve",
     "CurvePoint",

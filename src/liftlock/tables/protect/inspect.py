@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.tables.formats.base import TableSource
+from liftlock.tables.protect.chance import Crossing
 from liftlock.tables.protect.count import MOST_VALUES, CombinationCounter, to_countable
 from liftlock.tables.protect.result import KeptColumn
 
@@ -23,14 +24,8 @@ LOOKED_AT = 1_000_000
 
 _MOST_PAIRS = 20_000
 
-_ENOUGH = 30
-"""Values in fewer rows say little about how often a secret goes with them."""
-
-_FEW = 5
-"""Nor do pairs that are in fewer rows, or would be."""
-
-_CHANCE = 3.5
-"""Nor do pairs in about as many rows as expected: up to so many standard errors apart."""
+_MOST_BLIND = 0.5
+"""A column is not measured if its values are too rare to be told from chance in more rows."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,9 @@ def inspect_other_columns(
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
     A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
-    bands. `allowed` are columns that may stay whatever they tell. A source whose rows come in no
-    order says so by an attribute `unordered`.
+    bands. Of a column that is independent of a secret anything is measured in at most 1 of 100
+    tables. `allowed` are columns that may stay whatever they tell. A source whose rows come
+    in no order says so by an attribute `unordered`.
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
@@ -93,8 +89,9 @@ def inspect_other_columns(
             if counts is None:
                 not_measured |= name not in identities
                 continue
-            lower, upper, _ = measure_leak(counts)
-            not_measured |= mostly_rare(counts)
+            crossing = Crossing(counts)
+            lower, upper = measure_leak(crossing)
+            not_measured |= crossing.blind_share() > _MOST_BLIND
             values = len({value for _, value in pair.tally.counts})
             leaks.append(KeptColumn(name, secret, values, lower, upper))
         if not_measured:
@@ -162,49 +159,21 @@ def _alike(cell: object) -> object:
     return None if cell is None or cell == "" else str(cell).casefold()
 
 
-def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:
-    """Tell whether most rows have a value in too few of them for `measure_leak`.
-
-    >>> mostly_rare({("ill", "a"): 40, ("well", "b"): 20}), mostly_rare({("ill", "b"): 20})
-    (False, True)
-    """
-    values = Counter[Any]()
-    for (_, value), count in counts.items():
-        values[value] += count
-    rare = sum(count for count in values.values() if count < _ENOUGH)
-    return 2 * rare > sum(values.values())
-
-
-def measure_leak(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
+def measure_leak(crossing: Crossing) -> tuple[float, float]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
-    Values in few rows are left out, and secrets that go with one about as often as expected, or in
-    hardly any row: their frequencies are chance.
+    Only cells that are more than chance count. The numbers are those of the table.
 
-    >>> measure_leak({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
-    (inf, 0.6931471805599453, 2)
+    >>> measure_leak(Crossing({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80}))
+    (inf, 0.6931471805599453)
     """
-    told, values = Counter[Any](), Counter[Any]()
-    for (secret, value), count in counts.items():
-        told[secret] += count
-        values[value] += count
-    total = sum(told.values())
     lower = upper = 0.0
-    for value, of_value in values.items():
-        if of_value < _ENOUGH:
-            continue
-        for secret, of_secret in told.items():
-            both = counts.get((secret, value), 0)
-            expected = of_secret * of_value / total
-            # The variance of a cell of a table whose columns have nothing to do with each other.
-            spread = expected * (1 - of_secret / total) * (1 - of_value / total)
-            if abs(both - expected) <= _CHANCE * math.sqrt(spread):
-                continue
-            if both >= _FEW:
-                upper = max(upper, math.log(both / expected))
-            if expected >= _FEW:
-                lower = max(lower, math.log(expected / both) if both else math.inf)
-    return lower, upper, len(values)
+    for _, _, both, expected in crossing.stand_out():
+        if both > expected:
+            upper = max(upper, math.log(both / expected))
+        else:
+            lower = max(lower, math.log(expected / both) if both else math.inf)
+    return lower, upper
 
 
 def _copy_error(name: str, target: str, *, is_secret: bool) -> InputError:

@@ -1,4 +1,4 @@
-"""What released columns leak: together, in the table itself, and in tables drawn anew from it."""
+"""What released columns leak: together, and in the table itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from liftlock._runtime.progress import Progress
 from liftlock.accounting.account import account
 from liftlock.errors import LiftlockError
-from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label
@@ -23,7 +22,6 @@ from liftlock.notions.lift import extreme_lifts
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.count import count_tuples
 from liftlock.tables.protect.result import (
-    BootstrapLeakage,
     CombinedLeak,
     EmpiricalLeakage,
     ProtectedColumn,
@@ -172,70 +170,4 @@ def empirical_leakage(
     lower = math.inf if not least else -math.log(least)
     return EmpiricalLeakage(
         max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
-    )
-
-
-TABLES = 200
-
-_SEED = 0
-
-_MOST_CELLS = 400_000
-
-
-def bootstrap_leakage(made: Mechanism, rows: int, tables: int = TABLES) -> BootstrapLeakage | None:
-    """Measure the mechanism under so many tables of `rows` rows, drawn from what was learned.
-
-    They are the bootstrap's answer to "what if other people had been in the table?", drawn with a
-    fixed seed. None for contexts and notions without lifts, and for huge tables.
-    """
-    context, table = made.context, made.table
-    if not isinstance(context, Prior | Joint) or table.weights.size > _MOST_CELLS:
-        return None
-    limits = made.notion.lift_limits()
-    if limits is None:
-        return None
-    random = np.random.default_rng(_SEED)
-    matrix = table.floats()
-    lows, highs = np.empty(tables), np.empty(tables)
-    for at in range(tables):
-        lows[at], highs[at] = _measure_leak(_resample(context, rows, random, made), matrix)
-    tiny = 1e-9
-    holds = np.ones(tables, dtype=bool)
-    if limits.lower is not None:
-        holds &= lows <= float(limits.lower) + tiny
-    if limits.upper is not None:
-        holds &= highs <= float(limits.upper) + tiny
-    return BootstrapLeakage(tables, _quantiles(lows), _quantiles(highs), float(holds.mean()))
-
-
-def _resample(
-    context: Prior | Joint, rows: int, random: np.random.Generator, made: Mechanism
-) -> Floats:
-    """Return the probabilities of one table: secrets in rows, inputs in columns."""
-    if isinstance(context, Joint):
-        counts = np.array(context.reordered(made.table.inputs).counts, dtype=np.float64)
-        shape = counts.shape
-        drawn = random.multinomial(rows, counts.reshape(-1) / counts.sum()).reshape(shape)
-        return drawn / rows
-    masses = context.reordered(made.table.inputs).floats()
-    return np.diag(random.multinomial(rows, masses / masses.sum()) / rows)
-
-
-def _measure_leak(joint: Floats, matrix: Floats) -> tuple[float, float]:
-    """Return the largest fall and the largest rise of a belief, in nats."""
-    joint = joint[joint.sum(axis=1) > 0]
-    given = (joint @ matrix) / joint.sum(axis=1, keepdims=True)
-    outputs = joint.sum(axis=0) @ matrix
-    seen = outputs > 0
-    lifts = given[:, seen] / outputs[seen]
-    with np.errstate(divide="ignore"):
-        logs = np.log(lifts)
-    return float(-logs.min()), float(logs.max())
-
-
-def _quantiles(values: Floats) -> tuple[float, float, float]:
-    return (
-        float(np.median(values)),
-        float(np.quantile(values, 0.95, method="higher")),
-        float(values.max()),
     )

@@ -23,7 +23,7 @@ from liftlock.tables.protect.design import (
     trace_curve,
 )
 from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
-from liftlock.tables.protect.leakage import bootstrap_leakage, combined_leaks, empirical_leakage
+from liftlock.tables.protect.leakage import combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
 from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
 from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
@@ -65,8 +65,7 @@ def prepare(
         groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
     share = seconds / len(groups)
     columns = [
-        _protect_column(source, group, learned, rows, share, curve, watch)
-        for group, learned in groups
+        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
     ]
     watch(Step("inspecting the other columns"))
     hidden = [each for each in map(_protected_target, specs) if each in source.columns]
@@ -146,7 +145,6 @@ def _protect_column(
     source: TableSource,
     specs: Sequence[ColumnSpec],
     learned: LearnedColumn | None,
-    rows: int,
     seconds: float,
     curve: bool,
     watch: Progress,
@@ -188,7 +186,6 @@ def _protect_column(
         counted,
         notes,
         _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
-        bootstrap_leakage(plan.mechanism, rows) if counted else None,
         in_table=own,
     )
 

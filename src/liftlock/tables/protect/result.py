@@ -38,22 +38,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class BootstrapLeakage:
-    """How much the mechanism would leak under tables drawn anew from the rows it was learned from.
-
-    The guarantee is for the joint that was learned. These are the leakages under others that the
-    same number of rows might have given: how far to trust what was learned.
-    """
-
-    tables: int
-    lower: tuple[float, float, float]
-    """Leakage eps_lower: the median, the value that 95 % stay below, and the largest."""
-    upper: tuple[float, float, float]
-    kept: float
-    """The share of tables under which the budget holds outright."""
-
-
-@dataclass(frozen=True)
 class EmpiricalLeakage:
     """What a mechanism for another prior or joint leaks under the table's own, exactly."""
 
@@ -78,7 +62,6 @@ class ProtectedColumn:
     notes: tuple[str, ...] = ()
     """What was done with missing, rare and unseen values, and other things worth knowing."""
     curve: Curve | None = None
-    resampled: BootstrapLeakage | None = None
     file: str | None = None
     """Where the mechanism was written."""
     counts: Mapping[Any, int] = field(default_factory=dict)
@@ -117,7 +100,8 @@ class KeptColumn:
     values: int
     eps_lower: float
     eps_upper: float
-    """Leakages of its values about the secret in the table; infinity where one is ruled out."""
+    """Leakages in the table of values that tell more about the secret than chance would; infinity
+    where one is ruled out. `liftlock.tables.protect.chance` has the error rate."""
 
 
 @dataclass(frozen=True)

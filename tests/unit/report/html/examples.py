@@ -9,7 +9,6 @@ import numpy as np
 import liftlock as ll
 from liftlock.accounting import account
 from liftlock.tables.protect import (
-    BootstrapLeakage,
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -65,7 +64,6 @@ def everyday() -> Protection:
         0.0,
         1.3,
     )
-    resampled = BootstrapLeakage(200, (0.4, 0.5, 0.6), (0.3, 0.5, 0.8), 0.93)
     first = ProtectedColumn(
         "job",
         "home",
@@ -73,7 +71,6 @@ def everyday() -> Protection:
         True,
         ("Missing values are a category.",),
         curve,
-        resampled,
         "job.json",
         {"clerk": 60, "nurse": 70, "cook": 32, "driver": 58},
     )

@@ -138,7 +138,7 @@ def test_everything_that_is_known_is_said() -> None:
         "liftlock audit job.json",
         made.channel.fingerprint,
         made.context.fingerprint,
-        "the budget held outright under 93 % of them",
+        "For other people, whom the table may be a sample of, the counts are estimates",
         "This report and the mechanism files are confidential.",
         "It does not hide “job” itself",
         "Each guarantee is about one released column, or about those",

@@ -113,7 +113,6 @@ def test_notes_on_what_was_and_was_not_counted() -> None:
     protection = prepared(ColumnSpec("x", LIP("1"), "s"), keep=["k"])
     assert any("is kept by --keep" in note for note in protection.notes)
     assert protection.columns[0].learned
-    assert protection.columns[0].resampled is not None
     smooth = prepared(ColumnSpec("x", LIP("1"), "s", policy=Policy(smooth=1)))
     assert any("smoothed" in note for note in smooth.columns[0].notes)
 
@@ -163,7 +162,6 @@ JOINT = Joint.from_rows(
 def test_a_public_joint_must_know_every_secret() -> None:
     protection = prepared(ColumnSpec("x", LIP("0.6"), "s", JOINT))
     assert not protection.columns[0].learned
-    assert protection.columns[0].resampled is None
     less = Joint.from_rows(Alphabet.of(["s", "t"]), JOINT.inputs, JOINT.counts[:2])
     never = Joint.from_rows(JOINT.secrets, JOINT.inputs, [*JOINT.counts[:2], [0, 0, 0, 0]])
     for wrong in (less, never):
