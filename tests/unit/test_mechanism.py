@@ -32,8 +32,8 @@ from liftlock import (
 )
 from liftlock._runtime.storage import (
     check_writable,
-    parse_json,
     open_atomically,
+    parse_json,
     write_atomically,
 )
 from liftlock.designs import Draft

@@ -290,34 +290,34 @@ _PATIENCE = 10.0
 """How many seconds we wait for another run to name its files, which takes milliseconds."""
 
 
-def lock_handle(handle: int) -> None:
-    """Lock an open file until it is closed, which a process that dies does too."""
-    if POSIX:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def lock_handle(handle: int, seconds: float = 0.0) -> None:
+    """Lock an open file until it is closed, which a process that dies does too.
+
+    If somebody else still has it locked after some seconds, this is a `BlockingIOError`.
+    """
+    end = time.monotonic() + seconds
+    locked = not POSIX
+    while not locked:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locked = True
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(0.005)
 
 
 @contextmanager
 def _locked(folders: Iterable[Path]) -> Iterator[None]:
     """Keep other runs from naming files in folders; our helper keeps the locks if we are killed."""
     with ExitStack() as held:
-        end = time.monotonic() + _PATIENCE
         for folder in folders:
             # Not every system can open or lock a folder: then two runs at once may mix.
             with suppress(OSError):
                 handle = os.open(folder, os.O_RDONLY)
                 held.callback(os.close, handle)
-                while not _is_free(handle) and time.monotonic() < end:
-                    time.sleep(0.005)
+                lock_handle(handle, _PATIENCE)
         yield
-
-
-def _is_free(handle: int) -> bool:
-    """Lock an open file, unless somebody else has."""
-    try:
-        lock_handle(handle)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def remove_leftovers(place: Path) -> None:

@@ -461,6 +461,10 @@ def exclusive_access(path: Path) -> Iterator[Path]:
             os.close(handle)
 
 
+_PATIENCE = 0.25
+"""How many seconds we wait for the helper of a release that was killed."""
+
+
 def _key(place: Path) -> str:
     return os.path.realpath(place)
 
@@ -479,7 +483,7 @@ def _lock_content(place: Path) -> list[int]:
         except OSError as error:
             raise _lock_error(place, error) from None
         try:
-            lock_handle(handle)
+            lock_handle(handle, _PATIENCE)
             found = status(place)
             if found is not None and os.path.samestat(found, os.fstat(handle)):
                 return [handle]

@@ -1,0 +1,79 @@
+"""Kill commands many times, at random: `python -m tests.faults 500`.
+
+Two of five commands run in a copy of this process and are killed at a file event, one in a new
+process at a file event, and two in a new process at any time, with its whole process group.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.faults.sets import CASES, World, warm_up
+from tests.faults.victim import run_forked
+
+
+def start(world: World, at: int) -> subprocess.Popen[bytes]:
+    """Run the command of a world in a new process."""
+    said = json.dumps([at, "kill", str(world.folder), list(world.case.command)])
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.victim", said],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def main(kills: int, seed: int) -> int:
+    """Kill, and count what is found afterwards; return how often that was wrong."""
+    chance = random.Random(seed)
+    seen: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        worlds, events, seconds = [], [], []
+        for number, case in enumerate(CASES):
+            world = World.of(case, Path(folder) / str(number))
+            warm_up(world)
+            worlds.append(world)
+            events.append(run_forked(world.folder, case.command)[1])
+            world.restore()
+            begun = time.monotonic()
+            start(world, 0).wait()
+            seconds.append(time.monotonic() - begun)
+        for number in range(kills):
+            which = number % len(worlds)
+            world, how = worlds[which], ("copy", "new", "any time")[(0, 0, 1, 2, 2)[number % 5]]
+            world.restore()
+            at = chance.randint(1, events[which])
+            if how == "copy":
+                code = run_forked(world.folder, world.case.command, at)[0]
+            elif how == "new":
+                # Loading opens files, too, so that there are more events.
+                code = start(world, at + chance.randint(0, 20)).wait()
+            else:
+                process = start(world, 0)
+                time.sleep(chance.uniform(0.2, 1.05) * seconds[which])
+                os.killpg(process.pid, signal.SIGKILL)
+                code = process.wait()
+            try:
+                state = world.check(code)
+            except AssertionError as error:
+                state = "WRONG"
+                print(f"{world.case.name}, {how}, event {at}: {error}", flush=True)
+            killed = "killed" if code == -signal.SIGKILL else "finished"
+            seen[f"{how}: {killed}, {state}"] += 1
+    for line in sorted(seen):
+        print(f"{seen[line]:6,} {line}")
+    return sum(count for line, count in seen.items() if line.endswith("WRONG"))
+
+
+if __name__ == "__main__":
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    sys.exit(main(wanted, int(sys.argv[2]) if len(sys.argv) > 2 else 0) > 0)
