@@ -54,9 +54,8 @@ class Events:
         return wrapped
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event in FILE_EVENTS or (
-            event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING
-        ):
+        flags = arguments[2] if event == "open" else 0
+        if event in FILE_EVENTS or (isinstance(flags, int) and flags & WRITING):
             self._happen(event)
 
     def _happen(self, event: str) -> None:

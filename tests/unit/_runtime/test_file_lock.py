@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import filelock
 import pytest
 
-from liftlock._runtime import naming, storage
+from liftlock._runtime import storage
 from liftlock._runtime.storage import exclusive_access, write_durably
 from liftlock.errors import FileError
 
@@ -139,7 +140,7 @@ def test_where_nothing_can_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
-    monkeypatch.setattr(naming.fcntl, "flock", fail)
+    monkeypatch.setattr(fcntl, "flock", fail)
     with (
         pytest.raises(FileError, match=r"cannot lock at .*ledger.json: 'Function not implemented'"),
         exclusive_access(path),
