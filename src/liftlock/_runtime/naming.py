@@ -166,8 +166,9 @@ class NewFile:
         return found is not None and os.path.samestat(found, os.fstat(self.stream.fileno()))
 
     def _link_hidden(self) -> None:
-        with suppress(FileExistsError):
-            self._link(self.hidden)
+        if self.nameless:
+            with suppress(FileExistsError):
+                self._link(self.hidden)
 
     def _link(self, target: Path) -> None:
         if not self.nameless:
