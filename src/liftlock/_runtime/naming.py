@@ -37,6 +37,8 @@ if POSIX:
 
 _BUFFER = 1 << 20
 _OPEN_FILES = Path("/proc/self/fd")
+_LONGEST = 60
+"""How many characters of a name its hidden one has: with the rest at most 255 bytes."""
 _NO_LINKS = (errno.EPERM, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -66,7 +68,7 @@ class NewFile:
     ) -> NewFile:
         """Open a new file that only its owner may read yet."""
         remove_leftovers(place)
-        hidden = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+        hidden = place.with_name(f".{place.name[:_LONGEST]}.{secrets.token_hex(4)}.new")
         with write_errors_at(path):
             handle = _open_nameless(place.parent)
             nameless = handle is not None
@@ -279,7 +281,7 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if held:
             signal.raise_signal(held[0])
 
@@ -323,7 +325,7 @@ def _locked(folders: Iterable[Path]) -> Iterator[None]:
 
 def remove_leftovers(place: Path) -> None:
     """Remove what a power failure left beside a file, and nobody is writing any more."""
-    pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}\.(new|old)")
+    pattern = re.compile(rf"\.{re.escape(place.name[:_LONGEST])}\.[0-9a-f]{{8}}\.(new|old)")
     with suppress(OSError):
         found = [file for file in place.parent.iterdir() if pattern.fullmatch(file.name)]
         if not found or not POSIX:

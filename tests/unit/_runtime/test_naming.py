@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,15 @@ def test_names_are_given_in_the_opposite_order(
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ZeroDivisionError()])
 def test_an_error_leaves_the_old_files(tmp_path: Path, system: str, error: BaseException) -> None:
     write_all(tmp_path, "old")
-    with pytest.raises(type(error)), write_together():
-        write_atomically(tmp_path / "table.csv", "new")
-        write_atomically(tmp_path / "other.csv", "new")
-        raise error
+
+    def write() -> None:
+        with write_together():
+            write_atomically(tmp_path / "table.csv", "new")
+            write_atomically(tmp_path / "other.csv", "new")
+            raise error
+
+    with pytest.raises(type(error)):
+        write()
     assert contents(tmp_path) == dict.fromkeys(NAMES, "old")
     assert system
 
@@ -128,19 +134,24 @@ def test_a_set_that_may_replace_nothing(tmp_path: Path, helped: bool) -> None:
     """A file that appears meanwhile stays, and no other appears."""
 
     def write() -> None:
-        with write_together():
+        with surviving_kills() if helped else nullcontext(), write_together():
             with open_atomically(tmp_path / "table.csv", replace=False) as stream:
                 stream.write(b"new")
             write_atomically(tmp_path / "mechanism.json", "new")
             (tmp_path / "table.csv").write_text("of another")
 
     with pytest.raises(FileError, match="the file exists already"):
-        if helped:
-            with surviving_kills():
-                write()
-        else:
-            write()
+        write()
     assert contents(tmp_path) == {"table.csv": "of another"}
+
+
+def test_long_names(tmp_path: Path, system: str) -> None:
+    for text in ("old", "new"):
+        with write_together():
+            for letter in "ab":
+                write_atomically(tmp_path / (letter + "\N{CJK UNIFIED IDEOGRAPH-5B57}" * 84), text)
+        assert [*contents(tmp_path).values()] == [text, text]
+        assert system
 
 
 def test_new_files_are_as_private_as_asked(tmp_path: Path) -> None:
