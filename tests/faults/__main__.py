@@ -1,7 +1,7 @@
 """Kill commands many times, at random: `python -m tests.faults 500`.
 
-Two of five commands run in a copy of this process and are killed at a file event, one in a new
-process at a file event, and two in a new process at any time, with its whole process group.
+Four of five commands run in a copy of this process and are killed at a file event; the others in a
+new process, at a file event or, with its whole process group, at any time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def main(kills: int, seed: int) -> int:
             seconds.append(time.monotonic() - begun)
         for number in range(kills):
             which = number % len(worlds)
-            world, how = worlds[which], ("copy", "new", "any time")[(0, 0, 1, 2, 2)[number % 5]]
+            world = worlds[which]
+            how = "copy" if number % 5 else ("new", "any time")[number // 5 % 2]
             world.restore()
             at = chance.randint(1, events[which])
             if how == "copy":

@@ -110,7 +110,7 @@ class NewFile:
 
     def prepare(self, *, keep_old: bool) -> None:
         """Do what may fail while nothing is lost: names beside the one that is replaced."""
-        if not self.replaces or self._is_named():
+        if not self.replaces or self.is_named():
             return
         if keep_old:
             try:
@@ -124,7 +124,7 @@ class NewFile:
 
     def give_name(self) -> None:
         """Let it appear in its place."""
-        if self._is_named():
+        if self.is_named():
             return
         if self.replaces:
             self.hidden.replace(self.place)
@@ -145,16 +145,14 @@ class NewFile:
 
     def take_name_back(self) -> None:
         """Restore what was there before."""
-        if self._is_named():
-            if self.replaces and status(self._old) is not None:
-                self._old.replace(self.place)
-            elif not self.replaces:
-                self.place.unlink()
-        self.tidy()
+        if self.is_named() and not self.replaces:
+            self.place.unlink()
+        elif self.is_named() and status(self._old) is not None:
+            self._old.replace(self.place)
 
     def tidy(self) -> None:
         """Remove the names that were needed on the way."""
-        if self.nameless or self._is_named():
+        if self.nameless or self.is_named():
             self.hidden.unlink(missing_ok=True)
         self._old.unlink(missing_ok=True)
 
@@ -163,7 +161,8 @@ class NewFile:
         """The name of the replaced file until all names are given."""
         return self.hidden.with_suffix(".old")
 
-    def _is_named(self) -> bool:
+    def is_named(self) -> bool:
+        """Tell whether it is in its place."""
         found = status(self.place)
         return found is not None and os.path.samestat(found, os.fstat(self.stream.fileno()))
 
@@ -215,10 +214,14 @@ def name_files(files: Sequence[NewFile], *, durable: bool = False) -> None:
             else:
                 _name_all(files)
         except BaseException:
-            for file in reversed(files):
-                with suppress(OSError):
-                    file.take_name_back()
-            raise
+            # Helpers that were killed may have come to the end all the same.
+            if not all(file.is_named() for file in files):
+                for file in reversed(files):
+                    with suppress(OSError):
+                        file.take_name_back()
+                raise
+        finally:
+            _tidy(files)
     if durable or helped:
         for folder in folders:
             _sync_folder(folder)
@@ -231,37 +234,48 @@ def _name_all(files: Sequence[NewFile]) -> None:
     for file in files:
         with write_errors_at(file.path):
             file.give_name()
+    _tidy(files)
+
+
+def _tidy(files: Sequence[NewFile]) -> None:
     for file in files:
         with suppress(OSError):
             file.tidy()
 
 
+_HELPERS = 5
+"""How many helpers may be killed before nothing is written; each begins where one ended."""
+
+
 def _outlive(work: Callable[[], None]) -> None:
-    """Do some work in a process that outlives us, and again if that one cannot finish it.
+    """Do some work in a process that outlives us, and in another one if that is killed.
 
     The work is nothing but calls of the system, which other threads cannot have locked.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
-            child = os.fork()
-    except (AttributeError, OSError):
-        work()
-        return
-    if child == 0:
-        code = 1
+    for _ in range(_HELPERS):
         try:
-            os.setsid()
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    try:
-        done = os.waitpid(child, 0)[1] == 0
-    except ChildProcessError:  # somebody else waited for it
-        done = False
-    if not done:
-        work()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+                child = os.fork()
+        except (AttributeError, OSError):
+            return work()
+        if child == 0:
+            code = 1
+            try:
+                os.setsid()
+                work()
+                code = 0
+            finally:
+                os._exit(code)
+        try:
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        except ChildProcessError:  # somebody else waited for it
+            code = 1
+        if code == 0:
+            return None
+        if code > 0:  # to fail here in the same way
+            return work()
+    raise FileError("the helper that names files was killed", remedy="run it again")
 
 
 @contextmanager
