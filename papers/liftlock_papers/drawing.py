@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liftlock import InputError
-from liftlock._runtime.storage import replace_atomically, write_atomically
+from liftlock._runtime.storage import open_atomically, write_atomically
 from liftlock.report.plots.figure import check_picture
 from liftlock_papers.figure import Curve, Panel
 from liftlock_papers.points import Point, Points, to_csv
@@ -120,8 +120,8 @@ def draw(result: Result, folder: Path) -> None:
         sheet.savefig(as_dots, format="png", dpi=dots_per_inch, metadata={"Software": None})
         sheet.savefig(as_vector, format="svg", metadata=_NO_METADATA)
     folder.mkdir(parents=True, exist_ok=True)
-    with replace_atomically(dots) as fresh:
-        fresh.write_bytes(as_dots.getvalue())
+    with open_atomically(dots) as stream:
+        stream.write(as_dots.getvalue())
     text = follow_the_page(as_vector.getvalue().decode(), figure.title)
     write_atomically(vector, made_from + text)
 

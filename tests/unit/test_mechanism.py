@@ -32,8 +32,8 @@ from liftlock import (
 )
 from liftlock._runtime.storage import (
     check_writable,
+    open_atomically,
     parse_json,
-    replace_atomically,
     write_atomically,
 )
 from liftlock.designs import Draft
@@ -348,8 +348,8 @@ def test_no_text_causes_anything_but_our_errors(text: str) -> None:
 def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text("old")
-    with contextlib.suppress(KeyboardInterrupt), replace_atomically(path) as fresh:
-        fresh.write_text("half of the new")
+    with contextlib.suppress(KeyboardInterrupt), open_atomically(path) as stream:
+        stream.write(b"half of the new")
         raise KeyboardInterrupt
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -359,7 +359,7 @@ def test_a_full_disk_is_an_error_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     with (
         pytest.raises(FileError, match=r"cannot write at .*: 'No space left on device'"),
-        replace_atomically(path),
+        open_atomically(path),
     ):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []

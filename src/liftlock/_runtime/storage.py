@@ -1,25 +1,33 @@
 """Files: written whole or not at all, read with errors that say where, JSON, and locks.
 
-The lock of a ledger lets one release through at a time. It is held by the system, so that of a
-process that was killed is free. Its file is deleted by whoever holds it; one who had opened it
-before finds that it has no name any more, and begins again.
+The lock of a ledger lets one release through at a time. The system holds it on the ledger itself,
+so that of a process that was killed is free. Saving locks the new ledger before it has its name;
+one who had opened the old one finds that it is not there any more, and begins again.
 """
 
 from __future__ import annotations
 
-import errno
-import itertools
+import hashlib
 import json
 import os
 import re
 import stat
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
+from liftlock._runtime.naming import (
+    POSIX,
+    NewFile,
+    lock_handle,
+    name_files,
+    status,
+    write_error,
+    write_errors_at,
+)
 from liftlock.errors import FileError, InputError, LiftlockError
 
 
@@ -28,7 +36,7 @@ def destination(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path)) if path.is_symlink() else path
     except (OSError, ValueError) as error:
-        raise _write_error(path, error) from None
+        raise write_error(path, error) from None
 
 
 def check_writable(path: Path) -> None:
@@ -38,9 +46,9 @@ def check_writable(path: Path) -> None:
     """
     place = destination(path)
     try:
-        folder, found = place.parent.is_dir(), _status(path)
+        folder, found = place.parent.is_dir(), status(path)
     except (OSError, ValueError) as error:
-        raise _write_error(path, error) from None
+        raise write_error(path, error) from None
     if found is not None and stat.S_ISDIR(found.st_mode):
         raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
     if found is not None and (not stat.S_ISREG(found.st_mode) or _is_standard_output(found)):
@@ -57,13 +65,6 @@ def check_writable(path: Path) -> None:
             where=str(place.parent),
             remedy="choose a folder that you may write to",
         )
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
 
 
 def _is_standard_output(found: os.stat_result) -> bool:
@@ -86,166 +87,101 @@ def _kind(found: os.stat_result) -> str:
     return kinds.get(stat.S_IFMT(found.st_mode), "a device")
 
 
-@contextmanager
-def replace_atomically(path: Path, *, private_like: Path | None = None) -> Iterator[Path]:
-    """Give the name of a new file beside `path`, and move it there only when all went well.
+class FileSet:
+    """Files that appear together: all of them once each is whole, or none."""
 
-    A symbolic link stays, and what it leads to is replaced. A file that is there already keeps who
-    may read and write it; a new one may be read by nobody who may not read `private_like`.
+    def __init__(self) -> None:
+        self.files: list[NewFile] = []
+
+    def digest(self, path: Path) -> str:
+        """Return the SHA-256 of a file that has no name yet."""
+        (file,) = (file for file in self.files if file.path == path)
+        with write_errors_at(path), file.content.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+_TOGETHER: ContextVar[FileSet | None] = ContextVar("together", default=None)
+
+
+@contextmanager
+def write_together() -> Iterator[FileSet]:
+    """Let the files that are written in the block appear at its end, all of them or none.
+
+    They are named in the opposite order: the first one is the result, and where it is, what
+    belongs to it is there too. A kill leaves all the old files or all the new ones, and no others
+    (see `liftlock._runtime.naming`).
     """
-    check_writable(path)
-    place = destination(path)
-    before = _status(place)
+    files = FileSet()
+    outer = _TOGETHER.set(files)
     try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        os.close(handle)
-    except (OSError, ValueError) as error:
-        raise _write_error(path, error) from None
-    fresh = Path(name)
-    try:
-        yield fresh
-        mode = _mode(before)
-        if before is None and private_like is not None:
-            mode &= stat.S_IMODE(private_like.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
-        fresh.chmod(mode)
-        fresh.replace(place)
-    except OSError as error:
-        raise _write_error(path, error) from None
+        yield files
+        if files.files:
+            name_files(files.files[::-1])
     finally:
-        fresh.unlink(missing_ok=True)
+        _TOGETHER.reset(outer)
+        for file in files.files:
+            file.close()
 
 
 @contextmanager
-def open_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]:
+def open_atomically(
+    path: Path, *, replace: bool = True, private_like: Path | None = None
+) -> Iterator[BinaryIO]:
     """Open a new file for writing, and give it the name `path` only when all went well.
 
-    Where the system has files without a name (Linux), even a process that is killed leaves
-    nothing behind. With ``replace=False`` a file that appears meanwhile is not replaced.
+    A symbolic link stays, and what it leads to is replaced; with ``replace=False`` a file that
+    appears meanwhile is not. A file that is there already keeps who may read and write it; a new
+    one may be read by nobody who may not read `private_like`.
     """
     check_writable(path)
-    place = destination(path)
-    handle = _open_unnamed(place.parent)
-    if handle is None:
-        with replace_atomically(path) as fresh:
-            with fresh.open("wb") as named:
-                yield named
-            if not replace:
-                refuse_existing(path)
-        return
-    stream = os.fdopen(handle, "wb", buffering=_BUFFER)
-    try:
-        yield stream
-        stream.flush()
-        os.fchmod(handle, _mode(_status(place)))
-        _give_name(handle, place, replace=replace)
-        stream.close()
-    except OSError as error:
-        raise _write_error(path, error) from None
-    finally:
-        # What could not be written is tried again by `close`, and fails again.
-        with suppress(OSError):
-            stream.close()
+    together = _TOGETHER.get()
+    with ExitStack() as failing:
+        file = NewFile.open(path, destination(path), replace=replace, private_like=private_like)
+        failing.callback(file.close)
+        with write_errors_at(path):
+            yield file.stream
+        file.finish()
+        if together is None:
+            name_files([file])
+        else:
+            failing.pop_all()
+            together.files.append(file)
 
 
-_BUFFER = 1 << 20
-_OPEN_FILES = Path("/proc/self/fd")
-
-
-def _open_unnamed(folder: Path) -> int | None:
-    """Open a file without a name in a folder, where the system and the disk know such files."""
-    flag = getattr(os, "O_TMPFILE", None)
-    if flag is None or not _OPEN_FILES.is_dir():
-        return None
-    try:
-        return os.open(folder, flag | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    except OSError:
-        return None
-
-
-def _give_name(handle: int, place: Path, *, replace: bool) -> None:
-    """Let a file without a name appear under a name, maybe in place of what was there."""
-    folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for number in itertools.count():
-            name = place.name if number == 0 else f".{place.name}.{os.getpid()}.{number}"
-            try:
-                # Only with a folder does Python follow the link that leads to the open file.
-                os.link(_OPEN_FILES / str(handle), name, dst_dir_fd=folder, follow_symlinks=True)
-            except FileExistsError:
-                if not replace:
-                    refuse_existing(place)
-                continue
-            break
-        if number > 0:
-            try:
-                os.replace(name, place.name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                os.unlink(name, dir_fd=folder)
-                raise
-    finally:
-        os.close(folder)
-
-
-def refuse_existing(path: Path) -> None:
-    """Refuse to write where a file is already."""
-    if _status(path) is not None or path.is_symlink():
-        raise FileError(
-            "the file exists already",
-            where=str(path),
-            remedy="choose another name, or overwrite it (--force, force=True in Python)",
-        )
-
-
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str, *, private_like: Path | None = None) -> None:
     """Write a text file completely or not at all."""
-    with replace_atomically(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+    with open_atomically(path, private_like=private_like) as stream:
+        stream.write(text.encode("utf-8"))
 
 
 def write_durably(path: Path, text: str) -> None:
-    """Write a text file completely or not at all; once this returns, no power failure undoes it."""
-    with replace_atomically(path) as fresh, fresh.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    _sync_folder(destination(path).parent)
+    """Write a text file completely or not at all; once this returns, no power failure undoes it.
 
-
-def _sync_folder(folder: Path) -> None:
-    """Write the names of a folder onto the disk: until then a file may be lost that is on it."""
-    if os.name == "nt":  # pragma: no cover - folders cannot be opened there
-        return
+    It does not wait for the files that are written together with it.
+    """
+    check_writable(path)
+    place = destination(path)
+    locked = _LOCKED.get(_key(place))
+    file = NewFile.open(path, place, replace=locked != [])
     try:
-        handle = os.open(folder, os.O_RDONLY)
+        with write_errors_at(path):
+            file.stream.write(text.encode("utf-8"))
+        file.finish(durable=True)
         try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        # Some file systems keep names safe on their own, and know no such call.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise _write_error(folder, error) from None
-
-
-def _write_error(path: Path, error: OSError | ValueError) -> FileError:
-    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return FileError(
-        "cannot write",
-        where=str(path),
-        value=getattr(error, "strerror", None) or str(error),
-        remedy="make room, or choose another disk"
-        if full
-        else "choose a file that you may write to",
-    )
-
-
-def _mode(before: os.stat_result | None) -> int:
-    """Return who may read and write a file: as before, or if there was none as the system says."""
-    if before is not None:
-        return stat.S_IMODE(before.st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+            name_files([file], durable=True)
+        except FileError:
+            if file.replace or status(place) is None:
+                raise
+            raise FileError(
+                "another release began the ledger meanwhile",
+                where=str(path),
+                remedy="run it again: nothing was released",
+            ) from None
+        if locked is not None:
+            # Whoever opens the new file finds it locked, as the old one was.
+            locked.append(os.dup(file.stream.fileno()))
+    finally:
+        file.close()
 
 
 MOST_BYTES = 512 * 1024 * 1024
@@ -495,6 +431,9 @@ class StoredObject(ABC):
 
 # --- the lock of a ledger -------------------------------------------------------------------------
 
+_LOCKED: dict[str, list[int]] = {}
+"""The ledgers that this process uses, and what it has locked: nothing while there is no file."""
+
 
 @contextmanager
 def exclusive_access(path: Path) -> Iterator[Path]:
@@ -504,38 +443,97 @@ def exclusive_access(path: Path) -> Iterator[Path]:
     """
     check_writable(path)
     place = destination(path)
-    with lock_file(place):
+    if not POSIX:
+        with _lock_beside(place):
+            refuse_hard_links(place)
+            yield place
+        return
+    key = _key(place)
+    if key in _LOCKED:
+        raise _in_use(place)
+    _LOCKED[key] = []
+    try:
+        _LOCKED[key] += _lock_content(place)
         refuse_hard_links(place)
         yield place
+    finally:
+        for handle in _LOCKED.pop(key):
+            os.close(handle)
+
+
+_PATIENCE = 0.25
+"""How many seconds we wait for the helper of a release that was killed."""
+
+
+def _key(place: Path) -> str:
+    return os.path.realpath(place)
+
+
+def _lock_content(place: Path) -> list[int]:
+    """Lock the file itself, so that no other file can be left over or be in the way.
+
+    A ledger that is not there yet cannot be locked: of two that begin it, the second is refused
+    when it is saved.
+    """
+    while True:
+        try:
+            handle = os.open(place, os.O_RDWR if os.access(place, os.W_OK) else os.O_RDONLY)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _lock_error(place, error) from None
+        try:
+            lock_handle(handle, _PATIENCE)
+            found = status(place)
+            if found is not None and os.path.samestat(found, os.fstat(handle)):
+                return [handle]
+        except BlockingIOError:
+            os.close(handle)
+            raise _in_use(place) from None
+        except OSError as error:
+            os.close(handle)
+            raise _lock_error(place, error) from None
+        os.close(handle)  # it was replaced in between
 
 
 @contextmanager
-def lock_file(place: Path) -> Iterator[None]:
-    """Keep others from using a file while the block runs, or refuse it if they do."""
-    import filelock  # loads much that only a ledger needs
+def _lock_beside(place: Path) -> Iterator[None]:
+    """Lock a file beside it, where an open file cannot be replaced (Windows).
+
+    Whoever holds the lock deletes its file; one that a kill leaves locks nobody out.
+    """
+    import filelock  # loads much that is needed nowhere else
 
     lock = filelock.FileLock(place.with_name(f".{place.name}.lock"), timeout=0)
     try:
         lock.acquire()
     except filelock.Timeout:
-        raise FileError(
-            "the ledger is in use by another release",
-            where=str(place),
-            remedy="wait until it is done",
-        ) from None
+        raise _in_use(place) from None
     except (OSError, NotImplementedError) as error:
-        raise FileError(
-            "cannot write",
-            where=str(lock.lock_file),
-            value=getattr(error, "strerror", None) or str(error),
-            remedy="keep the ledger in a folder that you may write to",
-        ) from None
+        raise _lock_error(Path(lock.lock_file), error) from None
     try:
         yield
     finally:
         with suppress(OSError):
             Path(lock.lock_file).unlink()
         lock.release()
+
+
+def _in_use(place: Path) -> FileError:
+    return FileError(
+        "the ledger is in use by another release",
+        where=str(place),
+        remedy="wait until it is done",
+    )
+
+
+def _lock_error(place: Path, error: Exception) -> FileError:
+    return FileError(
+        "cannot lock",
+        where=str(place),
+        value=getattr(error, "strerror", None) or str(error),
+        remedy="keep the ledger in a folder that you may write to, on a disk that has locks",
+    )
 
 
 def refuse_hard_links(path: Path) -> None:

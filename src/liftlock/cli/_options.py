@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from liftlock._runtime.storage import check_writable, destination, refuse_existing, write_atomically
+from liftlock._runtime.naming import refuse_existing
+from liftlock._runtime.storage import check_writable, destination, write_atomically
 from liftlock.cli._console import Notes, show, show_json
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.goal import usual_utility

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from liftlock._runtime.progress import Step
+from liftlock._runtime.storage import write_together
 from liftlock.cli._console import Notes, make_console, show, show_json, show_status
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import FILE, OutputOptions, option_group, output_options, read_claims
@@ -113,7 +114,7 @@ def audit_command(
             check_drawable(known)
         if plot_curve is not None:
             check_curve(known)
-    with show_status("auditing") as progress:
+    with show_status("auditing") as progress, write_together():
         certificates = [
             guarantee.certify(read.channel, known, impossible=impossible)
             for guarantee in guarantees

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from liftlock._runtime.storage import write_together
 from liftlock.cli._console import Notes, interruptible, show_steps
 from liftlock.cli._context import ContextOptions
 from liftlock.cli._options import (
@@ -145,14 +146,13 @@ def compare_command(
         raise KeyboardInterrupt
     if found.left_out:
         note(f"interrupted: {found.left_out} of {found.asked} points are missing")
-    # The picture takes a while: interrupted, it leaves nothing behind.
-    if output.plot is not None:
-        (draw_released if released else draw_tradeoff)(found, output.plot)
-    if output.csv is not None:
-        write_records(output.csv, [{"utility": found.utility} | row for row in found.rows()])
-        note(f"points written to {output.csv}")
-    if output.plot is not None:
-        note(f"picture written to {output.plot}")
+    with write_together():
+        if output.csv is not None:
+            write_records(output.csv, [{"utility": found.utility} | row for row in found.rows()])
+            note(f"points written to {output.csv}")
+        if output.plot is not None:
+            (draw_released if released else draw_tradeoff)(found, output.plot)
+            note(f"picture written to {output.plot}")
     table = released_table if released else comparison_table
     output.show(note, found.to_data, lambda: table(found))
     return INTERRUPTED if found.left_out else 0

@@ -11,6 +11,7 @@ import click
 from rich.console import Group, RenderableType
 
 from liftlock._runtime.progress import Step
+from liftlock._runtime.storage import write_together
 from liftlock._solver.problem import Step as SolverStep
 from liftlock._solver.strategies import explain_steps
 from liftlock.cli._console import Notes, show_status, warn
@@ -316,11 +317,12 @@ class _Search:
                 others = measure_baselines(made, restrict(goal, places, len(known.inputs)))
             report = design_report(made, others)
             # Last, when nothing can fail any more but the writing itself.
-            self._save(made)
-            if output.plot is not None:
-                progress(Step("drawing"))
-                draw_numbers(made, output.plot)
-                note(f"picture written to {output.plot}")
+            with write_together():
+                self._save(made)
+                if output.plot is not None:
+                    progress(Step("drawing"))
+                    draw_numbers(made, output.plot)
+                    note(f"picture written to {output.plot}")
         return _DesignResult(
             lambda: design_data(made, goal, others), lambda: report, made.origin.warning
         )
@@ -380,11 +382,13 @@ class _Search:
                     f"{unprotected_text(made.certificate.unprotected)}; {smooth}, or --method "
                     f"{_FOR_PROFILES}, would cover them"
                 )
-            self._save(made)
-            if output.plot is not None:
-                progress(Step("drawing"))
-                draw_graph(audit(made.channel, known), output.plot, budget=float(notion.bound()))
-                note(f"picture written to {output.plot}")
+            with write_together():
+                self._save(made)
+                if output.plot is not None:
+                    progress(Step("drawing"))
+                    drawn = audit(made.channel, known)
+                    draw_graph(drawn, output.plot, budget=float(notion.bound()))
+                    note(f"picture written to {output.plot}")
             rows: tuple[ProfileBaseline, ...] = ()
             if self.compared:
                 rows = measure_profile_baselines(

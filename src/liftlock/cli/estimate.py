@@ -10,6 +10,7 @@ import click
 from rich.console import Group
 from rich.text import Text
 
+from liftlock._runtime.storage import write_together
 from liftlock.cli._console import Notes, show_status, show_table_progress
 from liftlock.cli._options import FILE, LazyChoice, OutputOptions, option_group, output_options
 from liftlock.cli._reports import ReportOptions
@@ -142,12 +143,13 @@ def estimate_command(
         if trust_profiles is not None:
             options["trust_profiles"] = trust_profiles
         found = _estimates(made, counted, asked, options, note)
-        if output.file is not None:
-            counted.save(output.file)
-            note(f"counts written to {output.file}")
-        if output.plot is not None:
-            draw_estimates(found, output.plot, made.known_prior if another is None else another)
-            note(f"picture written to {output.plot}")
+        with write_together():
+            if output.file is not None:
+                counted.save(output.file)
+                note(f"counts written to {output.file}")
+            if output.plot is not None:
+                draw_estimates(found, output.plot, made.known_prior if another is None else another)
+                note(f"picture written to {output.plot}")
     first, *others = found
     output.show(
         note,

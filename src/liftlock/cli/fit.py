@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from liftlock._runtime.storage import errors_at, write_atomically
+from liftlock._runtime.storage import errors_at, write_atomically, write_together
 from liftlock.cli._console import Notes, show_status
 from liftlock.cli._context import DOMAIN_HELP, GRID_HELP, fit_column
 from liftlock.cli._options import FILE, OutputOptions, output_options
@@ -93,7 +93,7 @@ def fit_command(
     found = fit_column(table, column, distribution, domain, missing, note, components)
     if output.as_json and found.is_far:  # the report says it by itself
         note(found.doubt)
-    with show_status("discretising"):
+    with show_status("discretising"), write_together():
         with errors_at(table):
             prior = found.discretise(bins, spacing)
         if output.file is not None:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from liftlock import __version__
+from liftlock._runtime.naming import surviving_kills
 from liftlock._runtime.registry import PluginWarning
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotComposable, NotProved
 
@@ -174,7 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; errors are one line on standard error, never a traceback.
 
     Exit codes: 0 fine, 1 a guarantee or a gap was refused, 2 bad input or usage, or a mistake in
-    liftlock itself, 130 interrupted.
+    liftlock itself, 130 interrupted; `liftlock.__main__` adds 143, terminated.
     """
     for stream in (sys.stdout, sys.stderr):
         # A label that the terminal's encoding lacks is written as an escape, not an error.
@@ -183,7 +184,8 @@ def main(arguments: list[str] | None = None) -> int:
             reconfigure(errors="backslashreplace")
     warnings.showwarning = _warn
     try:
-        result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
+        with surviving_kills():
+            result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
     except (NotCertified, NotComposable, NotProved) as error:
         code = _fail(f"refused: {error}", REFUSED)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from liftlock._runtime.progress import Step
-from liftlock._runtime.storage import check_writable, destination, replace_atomically
+from liftlock._runtime.storage import FileSet, check_writable, write_atomically, write_together
 from liftlock.cli._columns import ColumnOptions
 from liftlock.cli._console import (
     Notes,
-    ProgressBar,
     interruptible,
     show,
     show_json,
@@ -140,27 +137,13 @@ def protect_command(
         release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
         made = {column.name: column.mechanism for column in protection.columns}
-        with book.recording(source, made, note) as record:
-
-            def finish() -> None:
-                _check_unchanged(table, before)
-                record()
-
-            rewrite_table(
-                source,
-                output,
-                release.change(),
-                watch=shown,
-                force=force,
-                note=note,
-                before_naming=finish,
-            )
-        try:
-            done = _write_outputs(release.counted_protection(), files, output, report, table, shown)
-        except BaseException:
-            # A table whose mechanism is not known is of no use, and nobody has seen it yet.
-            destination(output).unlink(missing_ok=True)
-            raise
+        with book.recording(source, made, note) as record, write_together() as written:
+            rewrite_table(source, output, release.change(), watch=shown, force=force, note=note)
+            shown(Step("writing"))
+            done = _describe(release.counted_protection(), files, output, written)
+            _write_description(done, files, report, table)
+            _check_unchanged(table, before)
+            record()
     if replaced:
         note.note_overwritten(output)
     from liftlock.report.text.protect import protection_data, protection_report
@@ -213,46 +196,34 @@ def _file_state(table: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _write_outputs(
-    protection: Protection,
-    files: dict[str, Path],
-    output: Path,
-    report: Path | None,
-    table: Path,
-    shown: ProgressBar,
+def _describe(
+    protection: Protection, files: dict[str, Path], output: Path, written: FileSet
 ) -> Protection:
-    """Write the mechanisms and the report: they appear once all of them are whole.
+    """Return the protection with the files that it came to."""
+    columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
+    return replace(
+        protection,
+        columns=columns,
+        output=output.name,
+        sha256=written.digest(output),
+        day=datetime.date.today().isoformat(),
+    )
+
+
+def _write_description(
+    protection: Protection, files: dict[str, Path], report: Path | None, table: Path
+) -> None:
+    """Write the mechanisms and the report.
 
     They hold counts of the table, so nobody may read them who may not read the table.
     """
-    shown(Step("writing"))
-    columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
-    with output.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    today = datetime.date.today().isoformat()
-    done = replace(protection, columns=columns, output=output.name, sha256=sha256, day=today)
-    with ExitStack() as whole:
-        for column in columns:
-            with _temporary_path(files[column.name], table, whole) as fresh:
-                column.mechanism.save(fresh)
-        if report is not None:
-            from liftlock.report.html import write_report
+    if report is not None:
+        from liftlock.report.html import html_report
 
-            with _temporary_path(report, table, whole) as fresh:
-                write_report(done, fresh)
-    return done
-
-
-@contextmanager
-def _temporary_path(path: Path, table: Path, whole: ExitStack) -> Iterator[Path]:
-    """Give a name to write to that becomes `path` at the end; errors name the path itself."""
-    fresh = whole.enter_context(replace_atomically(path, private_like=table))
-    try:
-        yield fresh
-    except FileError as error:
-        raise FileError(
-            error.what, where=str(path), value=error.value, remedy=error.remedy
-        ) from None
+        write_atomically(report, html_report(protection), private_like=table)
+    for column in protection.columns:
+        text = column.mechanism.to_json() + "\n"
+        write_atomically(files[column.name], text, private_like=table)
 
 
 def _mechanism_files(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from liftlock._runtime.storage import write_together
 from liftlock.accounting.ledger import OBSERVATION
 from liftlock.cli._console import Notes, show, show_json, show_table_progress
 from liftlock.cli._ledger import LedgerOptions
@@ -105,11 +106,11 @@ def release_command(
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
         book.recording(source, {about: made}, note) as record,
+        write_together(),
         show_table_progress("releasing", source.unit) as shown,
     ):
-        rows = rewrite_table(
-            source, output, change, watch=shown, force=force, note=note, before_naming=record
-        )
+        rows = rewrite_table(source, output, change, watch=shown, force=force, note=note)
+        record()
         if by_profile is not None:
             for text in notes_of_profiles(by_profile, rows, told=told):
                 note(text)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.progress import Progress, Step
-from liftlock._runtime.storage import check_writable, open_atomically, refuse_existing
+from liftlock._runtime.storage import check_writable, open_atomically
 from liftlock.errors import FileError, InputError
 from liftlock.files import Note, ignore_note
 from liftlock.tables.change import TableChange, changed_schema
@@ -32,7 +33,6 @@ def rewrite_table(
     watch: Progress | None = None,
     force: bool = False,
     note: Note = ignore_note,
-    before_naming: Callable[[], None] | None = None,
 ) -> int:
     """Write the changed table as a new file, whole or not at all; return its number of rows.
 
@@ -47,19 +47,14 @@ def rewrite_table(
       null;
     - Parquet or Arrow to CSV: all types become text, as pyarrow writes it.
 
-    `watch` is told in the source's unit. `force` replaces a file that is there. `before_naming` is
-    called once the rows are written, and before the file appears under its name: if it raises, none
-    does.
+    `watch` is told in the source's unit. `force` replaces a file that is there.
     """
-    finish = before_naming or (lambda: None)
     form = check_output(source, output, force=force)
     change.check_columns(source)
     plan = _ColumnMap.of(source, change)
     if form.copy is not None and source.format == form.key:
         with _open_output(output, force=force) as stream:
-            rows = form.copy(source, output, stream, change, watch)
-            finish()
-            return rows
+            return form.copy(source, output, stream, change, watch)
     rows_in = source.row_stream(plan.same, plan.needs, watch)
     schema = changed_schema(rows_in.schema, change)
     _check_types(schema, form)
@@ -67,9 +62,7 @@ def rewrite_table(
         note(f"all values of {output} are text: a CSV does not store types")
     with _open_output(output, force=force) as stream:
         sink = form.sink(Target(stream, output, schema, source, plan.kept, plan.given))
-        rows = _write_all(rows_in, sink, plan, change, watch)
-        finish()
-        return rows
+        return _write_all(rows_in, sink, plan, change, watch)
 
 
 def _check_types(schema: pa.Schema, form: Format) -> None:

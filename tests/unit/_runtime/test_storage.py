@@ -14,11 +14,11 @@ import pytest
 
 import liftlock as ll
 from liftlock._runtime import storage
+from liftlock._runtime.naming import NewFile
 from liftlock._runtime.storage import (
     check_writable,
     destination,
     open_atomically,
-    replace_atomically,
     write_atomically,
     write_durably,
 )
@@ -41,12 +41,18 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
     assert destination(target) == target
 
 
-def test_the_new_file_is_made_beside_the_target(tmp_path: Path) -> None:
+def test_the_new_file_is_made_beside_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file can only be moved in one step within its file system."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     (tmp_path / "real").mkdir()
     (tmp_path / "link.json").symlink_to(Path("real") / "m.json")
-    with replace_atomically(tmp_path / "link.json") as fresh:
-        assert fresh.parent == (tmp_path / "real").resolve()
+    with open_atomically(tmp_path / "link.json"):
+        (hidden,) = (tmp_path / "real").iterdir()
+        assert hidden.name.startswith(".m.json.")
+        assert stat.S_IMODE(hidden.stat().st_mode) == 0o600
+    assert [path.name for path in (tmp_path / "real").iterdir()] == ["m.json"]
 
 
 def test_a_link_to_nothing_yet(tmp_path: Path) -> None:
@@ -136,18 +142,18 @@ def test_what_must_last_is_on_the_disk_with_its_name(
 ) -> None:
     """The content is there before the name is given to it, and the name before we return."""
     steps: list[str] = []
-    fsync, replace = os.fsync, Path.replace
+    fsync, give_name = os.fsync, NewFile.give_name
 
     def synced(handle: int) -> None:
         steps.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
         fsync(handle)
 
-    def replaced(self: Path, target: Path) -> Path:
+    def named(self: NewFile) -> None:
         steps.append("named")
-        return replace(self, target)
+        give_name(self)
 
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(Path, "replace", replaced)
+    monkeypatch.setattr(NewFile, "give_name", named)
     write_durably(tmp_path / "ledger.json", "new")
     assert steps == ["file", "named", "folder"]
     assert (tmp_path / "ledger.json").read_text() == "new"

@@ -628,17 +628,29 @@ def test_tables_that_are_not_there(run: Run) -> None:
 # --- nothing half done --------------------------------------------------------------------------
 
 
-def test_a_table_without_its_mechanism_is_removed_behind_a_link(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "place",
+    [
+        "liftlock.mechanism.Mechanism.to_json",
+        "liftlock.report.html.html_report",
+        "liftlock.cli.protect._check_unchanged",
+    ],
+)
+def test_what_goes_wrong_late_keeps_the_old_files(
+    run: Run, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
+    """Behind a link, too."""
     Path("safe.csv").symlink_to("real.csv")
+    command = (*ASK, "-o", "safe.csv", "--report", "r.html", "--force")
+    assert run(*command, files=FILES).code == 0
+    old = {path.name: path.read_bytes() for path in Path().iterdir()}
 
     def fail(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("liftlock.mechanism.Mechanism.save", fail)
-    assert run(*ASK, "-o", "safe.csv", "--force", files=FILES).code == 2
-    assert not Path("real.csv").exists()
+    monkeypatch.setattr(place, fail)
+    assert run(*command, "--seconds", "1").code == 2
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == old
     assert Path("safe.csv").is_symlink()
 
 
@@ -648,9 +660,10 @@ def test_a_table_without_its_mechanism_is_removed_behind_a_link(
         ("liftlock.tables.releases.ColumnRelease.arrays", KeyboardInterrupt()),
         ("liftlock.tables.protect.plan.design_column", KeyboardInterrupt()),
         ("liftlock.tables.protect.plan.design_column", "not certified"),
-        ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
-        ("liftlock.mechanism.Mechanism.save", OSError(28, "No space left on device")),
-        ("liftlock.report.html.write_report", OSError(28, "No space left on device")),
+        ("liftlock.mechanism.Mechanism.to_json", KeyboardInterrupt()),
+        ("liftlock.cli.protect.write_atomically", OSError(28, "No space left on device")),
+        ("liftlock.report.html.html_report", OSError(28, "No space left on device")),
+        ("liftlock._runtime.naming.NewFile.give_name", OSError(28, "No space left on device")),
     ],
 )
 @pytest.mark.parametrize("output", ["safe.csv", "safe.parquet"])

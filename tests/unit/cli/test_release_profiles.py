@@ -19,6 +19,7 @@ from pyarrow import feather
 
 import liftlock as ll
 from liftlock import Channel, InputError, ProfileGraph
+from liftlock._runtime.naming import NewFile
 from liftlock.notions import ProfilePrivacy
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, TABLE, assert_refused
@@ -445,14 +446,14 @@ def test_the_ledger_comes_first(safe: Run, monkeypatch: pytest.MonkeyPatch) -> N
 def test_nothing_is_released_if_the_ledger_cannot_be_written(
     safe: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replace = Path.replace
+    give_name = NewFile.give_name
 
-    def failing(self: Path, target: str | os.PathLike[str]) -> Path:
-        if Path(target).name == "ledger.json":
+    def failing(self: NewFile) -> None:
+        if self.place.name == "ledger.json":
             raise OSError(28, "No space left on device")
-        return replace(self, target)
+        give_name(self)
 
-    monkeypatch.setattr(Path, "replace", failing)
+    monkeypatch.setattr(NewFile, "give_name", failing)
     assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "cannot write at ledger.json")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from liftlock._runtime.storage import write_atomically
+from liftlock._runtime.storage import write_atomically, write_together
 from liftlock.cli._console import Notes, show
 from liftlock.cli._options import FILE, check_outputs, csv_text
 from liftlock.errors import FileError
@@ -50,9 +50,10 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
     _make_folder(output)
     check_outputs({file: output / file for file in files}, {}, force=force)
     note = Notes()
-    for file, text in files.items():
-        write_atomically(output / file, text)
-        note(f"written to {output / file}")
+    with write_together():
+        for file, text in files.items():
+            write_atomically(output / file, text)
+            note(f"written to {output / file}")
     show(graph.describe())
     note.show()
     return 0

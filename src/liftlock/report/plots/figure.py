@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from liftlock._runtime.storage import check_writable, replace_atomically
+from liftlock._runtime.storage import check_writable, open_atomically
 from liftlock.errors import FileError, extra
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
         figure = _sheet()(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
-        with replace_atomically(path) as fresh:
-            figure.savefig(fresh, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+        with open_atomically(path) as stream:
+            figure.savefig(stream, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def write_names(axes: Axes, names: list[tuple[float, float, str, str]]) -> None:
