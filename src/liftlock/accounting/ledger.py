@@ -27,6 +27,7 @@ from liftlock._runtime.storage import (
     exclusive_access,
     malformed_data_errors,
     read_json,
+    refuse_changes,
     refuse_hard_links,
     write_durably,
 )
@@ -394,19 +395,21 @@ class Ledger(StoredObject):
         if context is None or context.fingerprint != entry.context:
             raise FileError("the context of an entry is another", where=where, remedy=_RESTORE)
         mechanism = self.mechanisms.get(entry.mechanism)
-        if mechanism is None:
-            if entry.embedded:
-                raise FileError("the mechanism of an entry is gone", where=where, remedy=_RESTORE)
-            return
-        kept = mechanism.certificate
-        same = (
-            (kept.channel, kept.context, kept.notion)
-            == (entry.channel, entry.context, entry.notion)
-            and dict(kept.budgets) == entry.budgets
-            and Release.of(mechanism).levels(mechanism.context) == entry.levels
-        )
-        if not same:
-            raise FileError("the mechanism of an entry is another", where=where, remedy=_RESTORE)
+        if mechanism is None and entry.embedded:
+            raise FileError("the mechanism of an entry is gone", where=where, remedy=_RESTORE)
+        computed = replace(entry, context_kind=context.describe())
+        if mechanism is not None:
+            kept = mechanism.certificate
+            computed = replace(
+                computed,
+                channel=kept.channel,
+                notion=kept.notion,
+                budgets=dict(kept.budgets),
+                levels=Release.of(mechanism).levels(mechanism.context),
+                embedded=True,
+                unprotected=len(kept.unprotected),
+            )
+        refuse_changes(entry.to_data(), computed.to_data(), f"entries[{entry.number - 1}]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ledger onto the disk; an interrupted write leaves the old one whole.

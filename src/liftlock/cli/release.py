@@ -84,6 +84,8 @@ def release_command(
     book = ledger.read()
     output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
+    if made.caution and made.encoding is not None:
+        note(made.caution)
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.profiles import ProfileColumn
