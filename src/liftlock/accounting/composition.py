@@ -20,7 +20,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
 from liftlock.model.alphabet import Label
-from liftlock.notions.base import safe_text
+from liftlock.notions.base import claim_text
 from liftlock.notions.measurement import Measurement, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
@@ -92,7 +92,7 @@ class Composition:
             "context": self.graph.fingerprint,
             "channels": list(self.channels),
             "loss": number_to_json(self.loss),
-            "smallest": f"profile={safe_text(self.loss)}",
+            "smallest": claim_text("profile", self.loss) or None,
             "promised": number_to_json(self.promised),
             "at_once": None if self.at_once is None else number_to_json(self.at_once),
             "edges": [edge.to_data() for edge in self.edges],

@@ -43,7 +43,15 @@ from liftlock.accounting.ledger_entry import (
     whose_text,
 )
 from liftlock.accounting.release import LeakageLevels, Release
-from liftlock.accounting.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted_hash
+from liftlock.accounting.salted_ids import (
+    SALT_BYTES,
+    id_look,
+    id_text,
+    is_missing,
+    new_salt,
+    salted_hash,
+)
+from liftlock.accounting.skeleton import is_visible
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.fingerprint import fingerprint
 from liftlock.mechanism import Mechanism, require_mechanism
@@ -85,13 +93,16 @@ class Ledger(StoredObject):
     """
 
     FORMAT: ClassVar[str] = "liftlock.ledger"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
+    FORMER: ClassVar[tuple[int, ...]] = (1,)
 
     salt: bytes
     entries: tuple[LedgerEntry, ...] = ()
     contexts: Mapping[str, Context] = field(default_factory=dict)
     mechanisms: Mapping[str, Mechanism] = field(default_factory=dict)
     """The mechanisms that are small enough to be kept, by the key that entries have for them."""
+    as_written: bool = False
+    """Whether ids are known by their text and not by their look, as in files of version 1."""
 
     @classmethod
     def new(cls) -> Ledger:
@@ -104,9 +115,15 @@ class Ledger(StoredObject):
     @property
     def head(self) -> str:
         """The hash of the last entry: kept elsewhere, it tells if the ledger was written anew."""
-        return (
-            self.entries[-1].digest if self.entries else fingerprint([self.FORMAT, self.salt.hex()])
-        )
+        if self.entries:
+            return self.entries[-1].digest
+        how = [] if self.as_written else ["ids by look"]
+        return fingerprint([self.FORMAT, self.salt.hex(), *how])
+
+    @property
+    def version(self) -> int:
+        """The version it is written in: hashes of ids cannot be made anew."""
+        return 1 if self.as_written else self.VERSION
 
     @property
     def cohorts(self) -> tuple[str, ...]:
@@ -125,7 +142,7 @@ class Ledger(StoredObject):
 
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
-        return salted_hash(self.salt, person)
+        return salted_hash(self.salt, person, as_written=self.as_written)
 
     # --- adding ---------------------------------------------------------------------------------
 
@@ -141,13 +158,15 @@ class Ledger(StoredObject):
         limit: Notion | None = None,
         under: Context | None = None,
         place: Callable[[int], str] | None = None,
+        new_name: bool = False,
     ) -> Ledger:
         """Return the ledger with one more release, or refuse it if a limit could be exceeded.
 
         `who` names a cohort, `people` are ids (of observations, in a graph of profiles), of which
         only salted hashes are kept. Releases `about` the same item of the same person are releases
         of the same value. The `limit` is checked `under` a context, by default the one that the
-        mechanisms share. `place` says where the id of a number (from 0) comes from.
+        mechanisms share. `place` says where the id of a number (from 0) comes from. A name that
+        looks like a known one, or that mixes alphabets, is refused unless it is a `new_name`.
 
         An observation of a graph of profiles is released once, unless a `limit` is given that all
         its releases together keep.
@@ -158,11 +177,12 @@ class Ledger(StoredObject):
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = read_known(about, self.items, "about")
-        cohort = None if who is None else read_known(who, self.cohorts, "cohort")
+        item = read_known(about, self.items, "about", new=new_name)
+        cohort = None if who is None else read_known(who, self.cohorts, "cohort", new=new_name)
         once = limit is None and isinstance(mechanism.context, ProfileGraph)
         before = [entry for entry in self.entries if once and entry.about == item]
-        digests = () if people is None else self._digests(people, mechanism, before, place)
+        where = place or (lambda number: f"number {number + 1}")
+        digests = () if people is None else self._digests(people, mechanism, before, where)
         for entry in before:
             if cohort is not None and entry.cohort == cohort:
                 raise _second_release_error(f"{cohort!r} was released before", mechanism, entry)
@@ -178,23 +198,31 @@ class Ledger(StoredObject):
         ids: Iterable[object],
         mechanism: Mechanism,
         before: Sequence[LedgerEntry],
-        place: Callable[[int], str] | None,
+        where: Callable[[int], str],
     ) -> tuple[str, ...]:
         """Return the salted hashes; refuse ids that are none, twice, or in an entry before."""
-        observations = isinstance(mechanism.context, ProfileGraph)
         released = {digest: entry for entry in before for digest in entry.people}
-        seen: dict[str, None] = {}
+        seen: list[str] = []
+        looks: dict[str, str] = {}
         for number, identity in enumerate(require_list(ids, "ids of people")):
-            digest = self.digest(identity)
-            odd = not observations and not id_text(identity).isprintable()
-            if is_missing(identity) or digest in seen or digest in released or odd:
-                where = f"number {number + 1}" if place is None else place(number)
-                twice = digest in seen
-                raise _id_error(identity, where, mechanism, released.get(digest), twice=twice)
-            seen[digest] = None
+            digest, text, look = self.digest(identity), id_text(identity), id_look(identity)
+            twice = looks.get(look) == text
+            if is_missing(identity) or not is_visible(text) or twice or digest in released:
+                before_it = released.get(digest)
+                raise _id_error(identity, where(number), mechanism, before_it, twice=twice)
+            if look in looks or self._looks_known(digest, text, look):
+                raise _look_error(text, where(number), looks.get(look))
+            looks[look] = text
+            seen.append(digest)
         if not seen:
             raise InputError("no people", remedy="give at least one id")
         return tuple(seen)
+
+    def _looks_known(self, digest: str, text: str, look: str) -> bool:
+        """Tell whether an id looks like one of a ledger that knows ids by their text."""
+        if not self.as_written or text == look:
+            return False
+        return digest not in self.people and self.digest(look) in self.people
 
     def _entry(
         self,
@@ -231,7 +259,9 @@ class Ledger(StoredObject):
             mechanisms.setdefault(entry.mechanism, replace(mechanism, origin=None))
         if entry.context:
             contexts.setdefault(entry.context, mechanism.context)
-        return Ledger(self.salt, (*self.entries, entry), contexts, mechanisms)
+        return replace(
+            self, entries=(*self.entries, entry), contexts=contexts, mechanisms=mechanisms
+        )
 
     def _check_inputs(self, mechanism: Mechanism, about: str) -> None:
         """Refuse other values under the same name: they would not be the same data."""
@@ -342,7 +372,7 @@ class Ledger(StoredObject):
             return super().from_data(data)
         check_format(data, _OBSERVATIONS, 1)
         with malformed_data_errors():
-            found = cls(_read_salt(data["salt"]))
+            found = cls(_read_salt(data["salt"]), as_written=True)
             for told in data["releases"]:
                 entry = _read_observations_entry(told, len(found) + 1, found.head)
                 found = replace(found, entries=(*found.entries, entry))
@@ -364,12 +394,12 @@ class Ledger(StoredObject):
             )
             for key, stored in data["mechanisms"].items()
         }
-        found = cls(salt, entries, contexts, mechanisms)
+        found = cls(salt, entries, contexts, mechanisms, as_written=data["version"] == 1)
         found._check(data.get("head"))
         return found
 
     def _check(self, head: object) -> None:
-        before = Ledger(self.salt).head
+        before = replace(self, entries=()).head
         for number, entry in enumerate(self.entries, start=1):
             if entry.number != number or entry.previous != before:
                 raise FileError(
@@ -429,12 +459,12 @@ class Ledger(StoredObject):
         with errors_at(place), malformed_data_errors():
             if isinstance(data, dict) and data.get("format") == _OBSERVATIONS:
                 data = Ledger.from_data(data).to_data()
-            check_format(data, self.FORMAT, self.VERSION)
+            check_format(data, self.FORMAT, *self.FORMER, self.VERSION)
             stored = data["entries"]
             number = len(stored)
             last = stored[-1]["number"] if stored else 0
             ours = self.entries[number - 1].digest if 0 < number <= len(self) else None
-            begun = bytes.fromhex(data["salt"]) == self.salt
+            begun = (bytes.fromhex(data["salt"]), data["version"]) == (self.salt, self.version)
             kept = begun and (number == 0 or (last == number and data["head"] == ours))
         if not kept:
             raise FileError(
@@ -459,6 +489,18 @@ class Ledger(StoredObject):
             yield cls.load(place) if place.exists() else cls.new()
 
 
+def _look_error(text: str, where: str, like: str | None) -> InputError:
+    """Return the refusal of an id that looks like another one, here or in the ledger."""
+    other = "one that the ledger has" if like is None else repr(like)
+    return InputError(
+        f"an id that looks like {other}",
+        where=where,
+        value=text,
+        remedy="write the id of a person in one way; if they are two people, give one of them an "
+        "id that looks different",
+    )
+
+
 def _id_error(
     identity: object,
     where: str,
@@ -469,6 +511,13 @@ def _id_error(
 ) -> InputError | NotComposable:
     """Return what is wrong with an id: none, given twice, in an entry before, or invisible."""
     observations = isinstance(mechanism.context, ProfileGraph)
+    if not is_missing(identity) and not is_visible(id_text(identity)):
+        return InputError(
+            "an id with characters that cannot be seen",
+            where=where,
+            value=id_text(identity),
+            remedy="remove them: with them it is somebody else's id",
+        )
     if is_missing(identity):
         noun = "an observation" if observations else "a person"
         every = "observation a separate id" if observations else "person an id"
@@ -482,18 +531,11 @@ def _id_error(
         known = "is given twice" if twice else "was released before"
         what = f"{identity!r} at {where} {known}"
         return _second_release_error(what, mechanism, None if twice else before)
-    if twice:
-        return InputError(
-            "a person given twice",
-            where=where,
-            value=identity,
-            remedy="one release of each person is one entry; two releases are two entries",
-        )
     return InputError(
-        "an id with characters that cannot be seen",
+        "a person given twice",
         where=where,
-        value=id_text(identity),
-        remedy="remove them: with them it is somebody else's id",
+        value=identity,
+        remedy="one release of each person is one entry; two releases are two entries",
     )
 
 

@@ -51,6 +51,12 @@ class LedgerOptions(OptionGroup):
         help="With --ledger: refuse the release if this limit may be exceeded, e.g. lip=2.",
     )
 
+    new_name: bool = option(
+        "--new-name",
+        is_flag=True,
+        help="With --ledger: COHORT or ITEM is new, although it looks like a name in the ledger.",
+    )
+
     def read(self) -> LedgerRecord:
         """Refuse options that do not go together."""
         if self.ledger is None:
@@ -63,7 +69,7 @@ class LedgerOptions(OptionGroup):
             )
         item = None if self.about is None else read_name(self.about, "about")
         limit = None if self.limit is None else parse_claim(self.limit)
-        return LedgerRecord(self.ledger, self.who, self.id_column, item, limit)
+        return LedgerRecord(self.ledger, self.who, self.id_column, item, limit, self.new_name)
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,7 @@ class LedgerRecord:
     id_column: str | None = None
     about: str | None = None
     limit: Notion | None = None
+    new_name: bool = False
 
     def check(self, source: TableFile) -> None:
         """Refuse ids that are not there; `check_outputs` looks at the ledger itself."""
@@ -108,6 +115,7 @@ class LedgerRecord:
                     people=None if self.id_column is None else self._ids(source),
                     about=about,
                     limit=self.limit,
+                    new_name=self.new_name,
                     place=lambda row: source.where(row, self.id_column or ""),
                 )
             saved: list[Path] = []

@@ -60,6 +60,12 @@ class DataOptions(OptionGroup):
         help="Account for this data item only; with --record, the item that was released.",
     )
 
+    new_name: bool = option(
+        "--new-name",
+        is_flag=True,
+        help="With --record: COHORT or ITEM is new, although it looks like a name in the ledger.",
+    )
+
     def read(self, note: Notes) -> _LedgerSelection:
         """Read the name of the item, and the ids of people."""
         about = None if self.about is None else read_name(self.about, "about")
@@ -146,7 +152,7 @@ def account_command(
         _check_one_more(asked, [made.context.inputs], record)
         if context is not None:
             context = match_labels(context, made.channel.inputs, record, source)
-        book = seen.record(ledger, made, remark or "", allowed, context)
+        book = seen.record(ledger, made, remark or "", allowed, context, new_name=data.new_name)
         note(
             f"release {len(book)} recorded in {ledger}: it counts even if the output is never used"
         )
@@ -219,6 +225,8 @@ class _LedgerSelection:
         remark: str,
         limit: Notion | None,
         under: Context | None,
+        *,
+        new_name: bool,
     ) -> Ledger:
         """Add a release to the ledger on the disk."""
         with Ledger.open(ledger) as book, show_status("recording"):
@@ -231,6 +239,7 @@ class _LedgerSelection:
                 limit=limit,
                 under=under,
                 place=self.place,
+                new_name=new_name,
             )
             fresh.save(ledger)
         return fresh
@@ -245,6 +254,8 @@ def _check_usage(
     if record is None:
         if remark is not None:
             raise click.UsageError("--note goes with --record")
+        if data.new_name:
+            raise click.UsageError("--new-name goes with --record")
         if named > 1:
             raise click.UsageError("give only one of --who, --person and --people")
     else:
