@@ -31,7 +31,7 @@ from liftlock._runtime.storage import (
     refuse_hard_links,
     write_durably,
 )
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.account import Account, account, protect_together
 from liftlock.accounting.composition import NO_RULE, ONCE, second_release_error
 from liftlock.accounting.ledger_entry import (
     LedgerEntry,
@@ -42,7 +42,7 @@ from liftlock.accounting.ledger_entry import (
     read_time,
     whose_text,
 )
-from liftlock.accounting.release import LeakageLevels, Release
+from liftlock.accounting.release import LeakageLevels, Release, column_names
 from liftlock.accounting.salted_ids import (
     SALT_BYTES,
     id_look,
@@ -159,6 +159,8 @@ class Ledger(StoredObject):
         under: Context | None = None,
         place: Callable[[int], str] | None = None,
         new_name: bool = False,
+        same_value: bool = False,
+        insist: bool = False,
     ) -> Ledger:
         """Return the ledger with one more release, or refuse it if a limit could be exceeded.
 
@@ -166,7 +168,11 @@ class Ledger(StoredObject):
         only salted hashes are kept. Releases `about` the same item of the same person are releases
         of the same value. The `limit` is checked `under` a context, by default the one that the
         mechanisms share. `place` says where the id of a number (from 0) comes from. A name that
-        looks like a known one, or that mixes alphabets, is refused unless it is a `new_name`.
+        looks like a known one, or that mixes alphabets, is refused unless it is a `new_name`; a
+        mechanism for another column than the item had, unless that holds the `same_value`.
+
+        Releases that add up to more than 10 nats protect nothing: without a `limit`, which says how
+        much is meant, they are refused, unless you `insist`.
 
         An observation of a graph of profiles is released once, unless a `limit` is given that all
         its releases together keep.
@@ -187,10 +193,14 @@ class Ledger(StoredObject):
             if cohort is not None and entry.cohort == cohort:
                 raise _second_release_error(f"{cohort!r} was released before", mechanism, entry)
         self._check_inputs(mechanism, item)
+        if not same_value:
+            self._check_column(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
         added = self._append(entry, mechanism)
         if limit is not None:
             added.refuse_beyond(limit, entry, under)
+        elif not insist:
+            added.refuse_useless(entry, under)
         return added
 
     def _digests(
@@ -251,6 +261,7 @@ class Ledger(StoredObject):
             len(certificate.unprotected),
             read_note(note),
             self.head,
+            "" if self.as_written else column_names(mechanism),
         )
 
     def _append(self, entry: LedgerEntry, mechanism: Mechanism) -> Ledger:
@@ -279,6 +290,19 @@ class Ledger(StoredObject):
                     remedy="releases about one item accept the same values; name another item",
                 )
             return
+
+    def _check_column(self, mechanism: Mechanism, about: str) -> None:
+        """Refuse a mechanism for another column: its value would be counted as the same."""
+        column = column_names(mechanism)
+        for entry in self.entries:
+            if column and entry.about == about and entry.column not in ("", column):
+                raise InputError(
+                    f"release {entry.number} about {about!r} was by a mechanism for the column "
+                    f"{entry.column!r}, this one is for another",
+                    value=column,
+                    remedy="different values are different items: name another one; if both "
+                    "columns hold the same value, say so (--same-value, in Python same_value=True)",
+                )
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -325,7 +349,7 @@ class Ledger(StoredObject):
                 value=about,
                 remedy=f"check the spelling; the ledger is about {list(self.items[:4])}",
             )
-        return account(self.releases(entries), under, impossible="ignore")
+        return account(self.releases(entries), under, reading="same", impossible="ignore")
 
     def refuse_beyond(
         self, limit: Notion, entry: LedgerEntry, under: Context | None = None
@@ -337,7 +361,9 @@ class Ledger(StoredObject):
             entries = history.items[entry.about]
             key = tuple(sorted(each.mechanism for each in entries))
             if key not in accounts:
-                accounts[key] = account(self.releases(entries), under, impossible="ignore")
+                accounts[key] = account(
+                    self.releases(entries), under, reading="same", impossible="ignore"
+                )
             accounts[key].refuse_newly_unprotected(limit)
             if not accounts[key].allows(limit):
                 them = (
@@ -345,6 +371,20 @@ class Ledger(StoredObject):
                 )
                 what = f"release {len(entries)} about {entry.about!r} of {them}"
                 accounts[key].refuse_beyond(limit, what)
+
+    def refuse_useless(self, entry: LedgerEntry, under: Context | None = None) -> None:
+        """Refuse an entry after which somebody's releases protect nothing together."""
+        people = None if entry.cohort else entry.people
+        seen: set[tuple[str, ...]] = set()
+        for history in group_histories(self.entries, entry.cohort, people):
+            entries = history.items[entry.about]
+            key = tuple(sorted(each.mechanism for each in entries))
+            releases = self.releases(entries)
+            if key in seen or len(entries) < 2 or protect_together(releases, under):
+                continue
+            seen.add(key)
+            found = account(releases, under, reading="same", impossible="ignore")
+            found.refuse_useless(f"release {len(entries)} about {entry.about!r}")
 
     # --- files ----------------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ class LedgerEntry:
     unprotected: int
     note: str
     previous: str
+    column: str = ""
+    """The columns that the mechanism was made for; empty if it was for none."""
 
     @property
     def guarantee(self) -> str:
@@ -102,6 +104,7 @@ class LedgerEntry:
         }
         if self.levels.profile is not None:
             levels["profile"] = _ratio_text(self.levels.profile)
+        made_for = {"column": self.column} if self.column else {}
         return {
             "number": self.number,
             "when": self.when,
@@ -117,13 +120,14 @@ class LedgerEntry:
             "unprotected": self.unprotected,
             "note": self.note,
             "previous": self.previous,
+            **made_for,
         }
 
     @classmethod
     def from_data(cls, data: Any) -> LedgerEntry:
         """Read the JSON form."""
         who, levels = data["who"], data["levels"]
-        if set(who) not in ({"cohort"}, {"people"}) or set(data) != _KEYS:
+        if set(who) not in ({"cohort"}, {"people"}) or set(data) - {"column"} != _KEYS:
             raise FileError(
                 "an entry with other keys than an entry has",
                 value=sorted(set(data) ^ _KEYS) or sorted(who),
@@ -151,10 +155,11 @@ class LedgerEntry:
             unprotected=_whole(data["unprotected"]),
             note=_stored_name(data["note"], "note") if data["note"] else "",
             previous=str(data["previous"]),
+            column=str(data.get("column", "")),
         )
 
 
-_KEYS = {each.name for each in fields(LedgerEntry)} - {"cohort", "people"} | {"who"}
+_KEYS = {each.name for each in fields(LedgerEntry)} - {"cohort", "people", "column"} | {"who"}
 
 
 def read_name(value: object, what: str) -> str:

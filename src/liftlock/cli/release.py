@@ -109,8 +109,14 @@ def release_command(
         book.recording(source, {about: made}, note) as record,
         show_table_progress("releasing", source.unit) as shown,
     ):
+
+        def finish() -> None:
+            if by_profile is not None and not ledger.insist:
+                by_profile.refuse_useless()
+            record()
+
         rows = rewrite_table(
-            source, output, change, watch=shown, force=force, note=note, before_naming=record
+            source, output, change, watch=shown, force=force, note=note, before_naming=finish
         )
         if by_profile is not None:
             for text in notes_of_profiles(by_profile, rows, told=told):

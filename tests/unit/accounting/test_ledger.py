@@ -17,7 +17,7 @@ import liftlock as ll
 from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
-from liftlock.accounting.ledger_account import combine_accounts
+from liftlock.accounting.account import combine_accounts
 from liftlock.accounting.ledger_entry import group_histories
 from liftlock.accounting.salted_ids import salted_hash
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
@@ -319,7 +319,7 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     # The second item protects another secret: of both only LDP of the data can be said.
     assert group.together is not None
     assert set(group.together.measurements) == {"ldp"}
-    assert combine_accounts([letter.account, letter.account])["lip"].value.upper is not None
+    assert combine_accounts([letter.account] * 2, "different")["lip"].value.upper is not None
 
 
 def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.Mechanism) -> None:
