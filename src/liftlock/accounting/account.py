@@ -76,8 +76,8 @@ class Account:
       ldp = 2.19722 nats (exact)
     each alone leaks up to 0.693147, which adds up to 1.38629, but the true leakage is 1.60944: LIP
     budgets do not add up
-    nothing tells that they are of the same value; of 2 different values, whatever they have in
-    common, lip is at most 1.79176 nats: reading="different"
+    read as the same value, since nothing names another; of 2 different values, whatever they have
+    in common, lip is at most 1.79176 nats (reading="different")
     """
 
     releases: tuple[Release, ...]
@@ -368,8 +368,8 @@ class Account:
         other = Reading("different", len(self))
         spent = combine_values([r.levels(self.context) for r in self.releases], other.kind)
         return (
-            f"nothing tells that they are of the same value; of {other}, lip is at most "
-            f'{spent.text("lip")} nats: reading="different"'
+            f"read as the same value, since nothing names another; of {other}, lip is at most "
+            f'{spent.text("lip")} nats (reading="different")'
         )
 
     def best_data(self) -> dict[str, Any]:
@@ -396,7 +396,7 @@ class Account:
             "context": None if self.context is None else self.context.fingerprint,
             "context_kind": None if self.context is None else self.context.describe(),
             "unprotected": [label_to_json(label) for label in self.unprotected],
-            "reading": self.reading.to_data(),
+            "read_as": self.reading.to_data(),
             "spent": self.best_data(),
             "accountants": [spent.to_data() for spent in self.spent],
             "refused": dict(self.refused),

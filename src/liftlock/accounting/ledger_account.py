@@ -182,7 +182,7 @@ class LedgerAccount:
                     ],
                     "together": None
                     if group.together is None
-                    else group.together.to_data() | {"reading": group.reading.to_data()},
+                    else group.together.to_data() | {"read_as": group.reading.to_data()},
                 }
                 for group in self.groups
             ],

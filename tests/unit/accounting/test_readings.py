@@ -130,7 +130,7 @@ def test_five_questions_are_told_apart_by_their_columns() -> None:
     assert float(independent["lip"]) == pytest.approx(5 * once)
     assert float(independent["lip"]) < float(same["lip"]) < float(found["lip"])
     for each in (found, same, independent):
-        data = each.to_data()["reading"]
+        data = each.to_data()["read_as"]
         assert (data["kind"], data["text"]) == (each.reading.kind, str(each.reading))
     again = account([*five, five[0]])
     assert len(again.values["q0"]) == 2
@@ -193,8 +193,8 @@ def test_items_of_a_ledger_are_read_as_asked() -> None:
     assert (any_group.reading.kind, free.reading.kind) == ("different", "independent")
     assert float(free.together["lip"]) < float(any_group.together["lip"])
     data = LedgerAccount(ledger, independent=True).to_data()["groups"][0]
-    assert data["together"]["reading"]["text"] == "2 different values, assumed independent"
-    assert [item["reading"]["kind"] for item in data["items"]] == ["same", "same"]
+    assert data["together"]["read_as"]["text"] == "2 different values, assumed independent"
+    assert [item["read_as"]["kind"] for item in data["items"]] == ["same", "same"]
 
 
 def test_a_mechanism_for_another_column_is_another_value() -> None:
