@@ -88,7 +88,7 @@ def test_wrong_version_is_refused(schema: str, part: str | None, mechanism: Path
     for version in (0, 3, "1", None):
         target["version"] = version
         assert refused(target, schema)
-    target["version"] = 2
+    target["version"] = 3
     mechanism.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(FileError):
         ll.Mechanism.load(mechanism)
