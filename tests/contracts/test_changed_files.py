@@ -157,7 +157,7 @@ def test_no_field_is_changed_unnoticed(make: Callable[[], StoredObject]) -> None
 @pytest.mark.parametrize("name", [n for n in names() if n.startswith(("mechanism-", "ledger"))])
 def test_no_field_of_an_older_file_is_changed_unnoticed(name: str) -> None:
     data = json.loads((FILES / f"{name}.json").read_text(encoding="utf-8"))
-    kind = ll.Ledger if name == "ledger" else ll.Mechanism
+    kind = ll.Ledger if name.startswith("ledger") else ll.Mechanism
     found = unnoticed(kind, data, most=1)
     assert [place for place in found if not place.startswith(tuple(UNSEALED))] == []
 

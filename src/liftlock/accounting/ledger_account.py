@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +41,33 @@ class GroupAccount:
     together: PrivacyLoss | None
     reading: Reading
     """What different items are read as."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What somebody has spent on an item who is in a cohort and is listed by id too, at most."""
+
+    about: str
+    cohort: str
+    account: Account | None
+    """None if there are too many pairs of a cohort and a group of people."""
+
+    def most(self) -> float:
+        """Return the leakage by which overlaps are compared."""
+        found = self.account
+        names = [name for name in ("lip", "ldp") if found is not None and name in found]
+        return float(found[names[0]]) if found is not None and names else 0.0
+
+    def __str__(self) -> str:
+        spent = "not accounted for" if self.account is None else self.account.loss_text()
+        return (
+            f"whoever is in the cohort {self.cohort!r} and listed by id has spent both on "
+            f"{self.about!r}, at most: {spent}"
+        )
+
+
+_MOST_OVERLAPS = 100
+"""More pairs of a cohort and a group of people are not accounted for."""
 
 
 class LedgerAccount:
@@ -119,6 +147,24 @@ class LedgerAccount:
             found.append(GroupAccount(history, items, together, Reading(self.reading, len(items))))
         return tuple(found)
 
+    @cached_property
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """What whoever is in a cohort and listed by id has spent, for each item of both: the most.
+
+        Nothing in a ledger tells whether anybody is.
+        """
+        cohorts = [group for group in self.groups if group.history.people is None]
+        listed = [group for group in self.groups if group.history.people is not None]
+        few = len(cohorts) * len(listed) <= _MOST_OVERLAPS
+        found: dict[str, list[Overlap]] = {}
+        for cohort, people in itertools.product(cohorts, listed):
+            for one, other in itertools.product(cohort.items, people.items):
+                if one.about == other.about and one.account.headline != "profile":
+                    spent = self._account(one.entries + other.entries) if few else None
+                    each = Overlap(one.about, cohort.history.name, spent)
+                    found.setdefault(one.about, []).append(each)
+        return tuple(max(each, key=Overlap.most) for each in found.values())
+
     def _item(self, about: str, entries: tuple[LedgerEntry, ...]) -> ItemAccount:
         extra = self._known_mechanisms(about) if self.asked is None else self.asked
         more = {
@@ -185,6 +231,14 @@ class LedgerAccount:
                     else group.together.to_data() | {"read_as": group.reading.to_data()},
                 }
                 for group in self.groups
+            ],
+            "overlaps": [
+                {
+                    "about": each.about,
+                    "cohort": each.cohort,
+                    "spent": {} if each.account is None else each.account.best_data(),
+                }
+                for each in self.overlaps
             ],
         }
 

@@ -257,6 +257,29 @@ def test_a_mechanism_is_proved_again(flip: ll.Mechanism) -> None:
         Ledger.from_data(data)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("context_kind", "every prior"),
+        ("unprotected", 3),
+        ("embedded", False),
+        ("levels", {"eps_lower": "1", "eps_upper": "1", "ldp": "1", "spread": "1"}),
+    ],
+)
+def test_what_can_be_computed_is_compared_even_if_all_hashes_are_new(
+    flip: ll.Mechanism, field: str, value: object
+) -> None:
+    data = three(flip)
+    data["entries"][0][field] = value
+    before = data["entries"][0]["previous"]
+    for entry in data["entries"]:
+        entry["previous"] = before
+        before = fingerprint(entry)
+    data["head"] = before
+    with pytest.raises(FileError, match=rf"entries\[0\]\.{field}.* does not follow"):
+        Ledger.from_data(data)
+
+
 def test_another_mechanism_under_the_same_key(flip: ll.Mechanism) -> None:
     data = three(flip)
     looser = ll.lock(flip.table, ll.LIP("1"), FAIR, bits=2)

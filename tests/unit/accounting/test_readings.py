@@ -208,6 +208,23 @@ def test_a_mechanism_for_another_column_is_another_value() -> None:
     assert len(again.account("survey", who="staff")) == 2
 
 
+def test_whoever_is_in_a_cohort_and_listed_by_id_has_spent_both() -> None:
+    made = ll.design(PRIOR, ll.LIP("ln 2"), method="binary")
+    ledger = Ledger.new().record(made, who="staff", about="smokes")
+    ledger = ledger.record(made, people=["ann"], about="smokes")
+    (overlap,) = LedgerAccount(ledger).overlaps
+    assert overlap.account is not None
+    assert float(overlap.account["lip"]) == float(account([made, made])["lip"])
+    assert "in the cohort 'staff' and listed by id" in str(overlap)
+    apart = Ledger.new().record(made, who="staff", about="smokes")
+    assert LedgerAccount(apart.record(made, people=["ann"], about="drinks")).overlaps == ()
+    many = Ledger.new().record(made, people=["ann"], about="smokes")
+    for number in range(101):
+        many = many.record(made, who=f"team {number + 1000}", about="smokes")
+    (unknown,) = LedgerAccount(many).overlaps
+    assert "not accounted for" in str(unknown)
+
+
 # --- what protects nothing ------------------------------------------------------------------------
 
 

@@ -56,6 +56,7 @@ def account_report(found: LedgerAccount, limit: Notion | None = None) -> Rendera
         parts += [Text(), Text(f"{more}; --json lists all")]
     if not found.groups:
         parts.append(Text("nothing was released"))
+    parts += [line for each in found.overlaps for line in (Text(), Text(printable(str(each))))]
     return Group(*parts)
 
 
