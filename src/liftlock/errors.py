@@ -194,17 +194,21 @@ class NotDefined(LiftlockError, TypeError):
         super().__init__(f"{notion} is not defined for {context}; {remedy}")
 
 
+NO_BUDGET = "no budget would pass: the leakage is infinite"
+
+
 class NotCertified(LiftlockError):
     """The exact audit refused the guarantee; nothing was released under it.
 
     ``certificate`` holds the failing certificate with its witness, ``smallest`` the text of the
-    smallest budget that the same channel does satisfy.
+    smallest budget that the same channel does satisfy, empty if none is finite.
     """
 
     def __init__(self, certificate: Certificate, smallest: str) -> None:
         self.certificate = certificate
         self.smallest = smallest
-        super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")
+        passes = f"smallest budget that would pass: {smallest}" if smallest else NO_BUDGET
+        super().__init__(f"{certificate.refusal()}; {passes}")
 
 
 class NotProved(LiftlockError):

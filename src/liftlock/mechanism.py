@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -22,6 +22,7 @@ from liftlock.estimate.expected import (
 from liftlock.estimate.per_user_aggregate import PerUserAggregate, per_user_fingerprint
 from liftlock.estimate.question import About, ask
 from liftlock.estimate.result import Estimate
+from liftlock.exact.fingerprint import fingerprint
 from liftlock.exact.numbers import exact
 from liftlock.exact.rounding import LARGE
 from liftlock.model import (
@@ -54,7 +55,6 @@ from liftlock.notions.certificate import (
     MAKE_AGAIN,
     Certificate,
     check_certificate_data,
-    check_stored,
 )
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible, check_impossible
@@ -105,7 +105,8 @@ class Mechanism(StoredObject):
     """
 
     FORMAT: ClassVar[str] = "liftlock.mechanism"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
+    FORMER: ClassVar[tuple[int, ...]] = (1,)
 
     channel: Table | SupportChannel | UserChannel
     certificate: Certificate
@@ -113,6 +114,8 @@ class Mechanism(StoredObject):
     origin: Provenance | None = None
     encoding: TableEncoding | None = None
     """The rules by which cells become inputs, if it was made for a column, or several as one."""
+    sealed: bool = field(default=True, compare=False)
+    """Whether its file notes when rules or origin are changed; those of version 1 do not."""
 
     def __post_init__(self) -> None:
         if not self.certificate.holds:
@@ -549,7 +552,20 @@ class Mechanism(StoredObject):
             parts.append(str(self.origin))
             crowd = self.describe_crowd()
             parts += [crowd] if crowd else []
+        parts += [f"({self.caution})"] if self.caution else []
         return "\n".join(parts)
+
+    @property
+    def caution(self) -> str:
+        """What its file leaves open: whether anybody changed the rules or the origin; or empty."""
+        parts = {"its origin": self.origin, "the rules of its columns": self.encoding}
+        unchecked = [name for name, part in parts.items() if part is not None]
+        if self.sealed or not unchecked:
+            return ""
+        return (
+            f"a mechanism file of version 1 has no fingerprint: that {' and '.join(unchecked)} "
+            "are as they were written cannot be checked"
+        )
 
     def describe_crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
@@ -571,13 +587,31 @@ class Mechanism(StoredObject):
         data = {
             "channel": self.channel.to_data(),
             "context": self.context.to_data(),
-            "certificate": self.certificate.to_data(),
+            **self._claims(),
         }
+        return data | {"fingerprint": self.fingerprint} if self.sealed else data
+
+    def _claims(self) -> dict[str, Any]:
+        """Return what a file says beside the channel and its context."""
+        data = {"certificate": self.certificate.to_data()}
         if self.origin is not None:
             data["origin"] = self.origin.to_data()
         if self.encoding is not None:
             data |= self.encoding.to_data()
         return data
+
+    @property
+    def fingerprint(self) -> str:
+        """The sha256 of all that its file says: of the rules of columns and of the origin too.
+
+        These cannot be computed again, as the certificate is; so a change of them is noticed.
+        """
+        return fingerprint([self.certificate.channel, self.context.to_data(), self._claims()])
+
+    @property
+    def version(self) -> int:
+        """The version it is written in: one that was read without a fingerprint stays so."""
+        return self.VERSION if self.sealed else 1
 
     def to_json(self) -> str:
         """Return the JSON text."""
@@ -625,8 +659,16 @@ class Mechanism(StoredObject):
                 )
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
         made = cls.prove(channel, notion, context, origin, impossible=impossible)
-        check_stored(stored, made.certificate)
-        return replace(made, encoding=encoding)
+        made = replace(made, encoding=encoding, sealed=data.get("version") != 1)
+        told = data.get("fingerprint")
+        if made.sealed and told is not None and told != made.fingerprint:
+            raise FileError(
+                "the rules of its columns or its origin were changed",
+                where="fingerprint",
+                value=told,
+                remedy=f"computed: {made.fingerprint[:16]}...; restore the file, or make it again",
+            )
+        return made
 
 
 def lock_users(

@@ -86,7 +86,7 @@ VERSIONED = [name for name in names() if "version" in read(name)]
 def test_a_later_version_is_refused(name: str, tmp_path: Path) -> None:
     data = read(name)
     path = tmp_path / f"{name}.json"
-    path.write_text(json.dumps(data | {"version": data["version"] + 1}), encoding="utf-8")
-    with pytest.raises(FileError, match="version") as refused:
+    path.write_text(json.dumps(data | {"version": 99}), encoding="utf-8")
+    with pytest.raises(FileError, match="unknown version of") as refused:
         READERS[data["format"]](path)
     assert refused.value.remedy

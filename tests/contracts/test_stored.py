@@ -102,7 +102,7 @@ def test_format_and_version_come_first(make: Callable[[], StoredObject], tmp_pat
     "change",
     [
         {"version": 0},
-        {"version": 2},
+        {"version": 3},
         {"version": "1"},
         {"version": None},
         {"format": "liftlock.other"},

@@ -85,10 +85,10 @@ def test_mechanism_and_its_parts(mechanism: Path) -> None:
 def test_wrong_version_is_refused(schema: str, part: str | None, mechanism: Path) -> None:
     data = read(mechanism)
     target = data if part is None else data[part]
-    for version in (0, 2, "1", None):
+    for version in (0, 3, "1", None):
         target["version"] = version
         assert refused(target, schema)
-    target["version"] = 2
+    target["version"] = 3
     mechanism.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(FileError):
         ll.Mechanism.load(mechanism)
@@ -276,6 +276,7 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     quick = ["--method", "cluster", "--epsilon", "0.3", "-o", str(made)]
     table = [str(folder / "table.csv"), "--column", "usage", "--profile-column", "user"]
     kept = ["--id", "observation", "--ledger", str(ledger), "-o", str(tmp_path / "safe.csv")]
+    kept.append("--insist")  # 200 rows of each profile
     asked = {
         "profile-design": ["design", *files, *quick],
         "profile-audit": ["audit", str(made), "--check", "profile=0.3"],

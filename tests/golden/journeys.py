@@ -73,7 +73,7 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "profiles-audit": "audit made.json --check profile=1",
         "profiles-audit-matrix": f"audit matrix.csv {CHAIN}",
         "profiles-release": "release made.json observations.csv --column level "
-        "--profile-column user -o safe.csv --ledger ledger.json --id id",
+        "--profile-column user -o safe.csv --ledger ledger.json --id id --insist",
         "profiles-compose": "profiles compose made.json made.json --of samples",
         "profiles-compare": f"compare {CHAIN} --released --epsilons 0.5,1",
     },

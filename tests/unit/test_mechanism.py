@@ -203,7 +203,8 @@ TAMPERINGS: dict[str, Callable[[Any], None]] = {
     "verdict of a claim": change("certificate.claims.1.holds", lambda _: False),
     "unprotected": change("certificate.unprotected", lambda _: ["flu"]),
     "bits": change("channel.bits", lambda _: 51),
-    "version": change("version", lambda _: 2),
+    "version": change("version", lambda _: 3),
+    "former version": change("version", lambda _: 1),
     "version as text": change("version", lambda _: "1"),
     "version of the channel": change("channel.version", lambda _: 7),
     "version of the certificate": change("certificate.version", lambda _: 0),
@@ -256,12 +257,17 @@ def test_inputs_that_are_not_protected_are_remembered(tmp_path: Path) -> None:
         reread(data)
 
 
-def test_another_release_may_know_a_number_more_closely() -> None:
+def test_a_number_enclosed_otherwise_is_refused() -> None:
+    """A wide enclosure overlaps with every number: what is stored is what is computed, or nothing.
+
+    A release that encloses numbers more closely writes another version of certificates.
+    """
     data = made().to_data()
     bound = data["certificate"]["claims"][0]["bound"]
     assert "between" in bound
     bound["between"] = ["2.7182818", "2.7182819"]
-    assert reread(data).certificate.holds
+    with pytest.raises(FileError, match=r"claims\[0\].bound.between\[0\] does not follow"):
+        reread(data)
 
 
 # --- anything at all -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
@@ -186,6 +187,9 @@ def write_durably(path: Path, text: str) -> None:
 
 MOST_BYTES = 512 * 1024 * 1024
 """Larger text files are refused rather than read into memory."""
+
+JAVASCRIPT_SAFE = 1 << 53
+"""Integers up to this size survive a JSON reader that uses floating point."""
 
 MOST_DIGITS = 500
 """Longer numbers are refused: nobody measures them, and they would stall exact arithmetic."""
@@ -364,29 +368,90 @@ def malformed_data_errors() -> Iterator[None]:
         ) from None
 
 
-def check_format(data: Any, expected: str, version: int) -> None:
+def check_format(data: Any, expected: str, *versions: int) -> None:
     """Refuse anything that is not the expected file format in a version we know."""
     if not isinstance(data, dict) or "format" not in data:
         raise FileError("not a liftlock file", remedy=f"expected an object of format {expected}")
     if data["format"] != expected:
         raise FileError("another file format", value=data["format"], remedy=f"expected {expected}")
-    if data.get("version") != version:
+    version = data.get("version")
+    if version not in versions or not isinstance(version, int) or isinstance(version, bool):
+        known = " and ".join(map(str, versions))
         raise FileError(
             f"unknown version of {expected}",
-            value=data.get("version"),
-            remedy=f"this liftlock reads version {version}; use the release that wrote the file",
+            value=version,
+            remedy=f"this liftlock reads version {known}; use the release that wrote the file",
         )
+
+
+def refuse_changes(stored: Any, fresh: Any, field: str = "") -> None:
+    """Refuse JSON that says anything else than what was computed from it, and name the field.
+
+    Numbers are compared by their value, so 1.0 is 1; truth values, text and keys as they are.
+    """
+    if isinstance(fresh, dict) and isinstance(stored, dict):
+        inner = f"{field}." if field else ""
+        for key in stored:
+            if key not in fresh:
+                raise FileError(
+                    "unknown field", value=f"{inner}{key}", remedy=f"remove it, or {_RESTORE}"
+                )
+        for key, value in fresh.items():
+            if key not in stored:
+                raise FileError(
+                    "missing field",
+                    value=f"{inner}{key}",
+                    remedy=f"computed: {_short(value)}; {_RESTORE}",
+                )
+            refuse_changes(stored[key], value, f"{inner}{key}")
+    elif isinstance(fresh, list | tuple) and isinstance(stored, list) and len(stored) == len(fresh):
+        for place, (one, other) in enumerate(zip(stored, fresh, strict=True)):
+            refuse_changes(one, other, f"{field}[{place}]")
+    elif not _is_same(stored, fresh):
+        raise FileError(
+            f"{field} does not follow from the rest of the file",
+            value=stored,
+            remedy=f"computed: {_short(fresh)}; {_RESTORE}",
+        )
+
+
+_RESTORE = "restore the file, or make it again"
+_SHOWN = 80
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def _is_same(stored: Any, fresh: Any) -> bool:
+    """Tell whether a single value is the one that would be written."""
+    if isinstance(fresh, bool) or fresh is None or isinstance(stored, bool):
+        return stored is fresh
+    if isinstance(fresh, float):
+        return isinstance(stored, int | float | _Decimal) and float(stored) == fresh
+    if isinstance(fresh, int):
+        if isinstance(stored, _Decimal):
+            return Decimal(stored) == fresh
+        return isinstance(stored, int | float) and stored == fresh
+    if isinstance(stored, int):
+        # Integers that other readers would round are written as text, and read in both forms.
+        return abs(stored) > JAVASCRIPT_SAFE and str(stored) == fresh
+    return not isinstance(stored, _Decimal) and bool(stored == fresh)
 
 
 class StoredObject(ABC):
     """Something kept in a JSON file, of a format and a version of its own.
 
     What else the file says is the `content`. A file of another format, or of a version that is not
-    known, is refused; writing is done completely or not at all.
+    known, is refused, and so is one that would not be written as it is; writing is done completely
+    or not at all.
     """
 
     FORMAT: ClassVar[str]
     VERSION: ClassVar[int]
+    FORMER: ClassVar[tuple[int, ...]] = ()
+    """The versions that were written before, and can still be read."""
     COMPACT: ClassVar[bool] = False
     """Whether the file is for machines alone: without blanks, so that equal things are equal."""
 
@@ -399,16 +464,23 @@ class StoredObject(ABC):
     def from_content(cls, data: dict[str, Any]) -> Self:
         """Read the content, of which any value may have any type."""
 
+    @property
+    def version(self) -> int:
+        """The version it is written in."""
+        return self.VERSION
+
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"format": self.FORMAT, "version": self.VERSION, **self.content()}
+        return {"format": self.FORMAT, "version": self.version, **self.content()}
 
     @classmethod
     def from_data(cls, data: Any) -> Self:
-        """Read the JSON form, and refuse what is not of this format and version."""
-        check_format(data, cls.FORMAT, cls.VERSION)
+        """Read the JSON form; refuse other formats and versions, and what was changed in it."""
+        check_format(data, cls.FORMAT, *cls.FORMER, cls.VERSION)
         with malformed_data_errors():
-            return cls.from_content(data)
+            found = cls.from_content(data)
+            refuse_changes(data, found.to_data())
+        return found
 
     def to_json(self) -> str:
         """Return the JSON text, indented for people unless it is for machines alone."""

@@ -1,4 +1,4 @@
-"""The account of several releases of the same data: the smallest proved bound of each leakage.
+"""The account of several releases: the smallest proved bound of each leakage.
 
 LIP budgets do not add up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds the
 leakages that it covers or refuses with a reason; for each leakage the account takes the smallest
@@ -8,7 +8,8 @@ valid bound and names the accountant.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -25,11 +26,21 @@ from liftlock.accounting.accountants.base import (
     sum_levels,
 )
 from liftlock.accounting.accountants.exact import product_channel
-from liftlock.accounting.release import Release, Released, common_inputs, delta_of
+from liftlock.accounting.accountants.pairwise import measure_ldp
+from liftlock.accounting.accountants.tight import ComposedLevels
+from liftlock.accounting.readings import READINGS, SAME, Reading, ReadingKind, combine_values
+from liftlock.accounting.release import (
+    LeakageLevels,
+    Ratio,
+    Release,
+    Released,
+    common_inputs,
+    delta_of,
+)
 from liftlock.errors import InputError, NotComposable, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.model import AnyUserPrior, Context, PerUserPriors, ProfileGraph
+from liftlock.model import AnyUserPrior, Context, PerUserPriors, Prior, PriorSet, ProfileGraph
 from liftlock.model._checks import require_context, require_list, require_notion
 from liftlock.model.alphabet import Alphabet, Label, label_to_json
 from liftlock.model.channel import Channel
@@ -42,26 +53,31 @@ from liftlock.notions.measurement import Measurement, number_to_json
 _SUMS = ("epsilon_ldp", "delta_ldp")
 _NAMED = ("profile", *QUANTITIES, *_SUMS)
 _LISTED = 5
+MOST_NATS = Fraction(10)
+"""What several releases leak above this protects nothing: odds of 1 to 148 become 148 to 1."""
+INSIST = "--insist, in Python insist=True"
 NO_SUM = "LIP budgets do not add up"
 NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
 
 
 @dataclass(frozen=True)
 class Account:
-    """What several releases of the same data have leaked together, at most.
+    """What several releases have leaked together, at most, of the value or values they are of.
 
     >>> from liftlock.model.channel import Channel
     >>> from liftlock.model import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> twice = account([bit, bit], Prior.uniform([0, 1]))
     >>> print(twice)
-    2 releases, a prior on 2 symbols
+    2 releases of the same value, a prior on 2 symbols
       lip = 1.60944 nats (exact)
       eps_lower = 1.60944 nats (exact)
       eps_upper = 0.587787 nats (exact)
       ldp = 2.19722 nats (exact)
     each alone leaks up to 0.693147, which adds up to 1.38629, but the true leakage is 1.60944: LIP
     budgets do not add up
+    read as the same value, since nothing names another; of 2 different values, whatever they have
+    in common, lip is at most 1.79176 nats (reading="different")
     """
 
     releases: tuple[Release, ...]
@@ -70,6 +86,9 @@ class Account:
     refused: Mapping[str, str]
     """Why an accountant says nothing, by its name."""
     unprotected: tuple[Label, ...] = ()
+    reading: Reading = SAME
+    values: Mapping[str, Account] = field(default_factory=dict)
+    """The account of each value by itself, if they are different ones."""
 
     def __len__(self) -> int:
         return len(self.releases)
@@ -148,7 +167,7 @@ class Account:
 
     def warning(self) -> str:
         """Compare the leakage with the plain sum of budgets, which is no bound; empty if fine."""
-        if len(self) < 2 or self.headline not in self:
+        if len(self) < 2 or self.headline not in self or self.reading.kind != "same":
             return ""
         told = self.budgets
         if told is not None:
@@ -227,6 +246,12 @@ class Account:
         This is the only way to account for (epsilon, delta)-LIP and for averages.
         """
         require_notion(guarantee)
+        if self.values:
+            raise NotDefined(
+                f"the account of {guarantee.name}",
+                str(self.reading),
+                "account for each of them, or under their joint prior: account_sequence(...)",
+            )
         try:
             channel = product_channel(self.releases)
         except NotDefined as error:
@@ -270,6 +295,26 @@ class Account:
                 remedy="the mechanisms accept it: give it a probability, or limit ldp instead",
             )
 
+    @cached_property
+    def useless(self) -> str:
+        """Why all releases together protect nothing, though each by itself did; empty if they do.
+
+        A single release leaks what was asked for; what it adds up to nobody may have looked at.
+        """
+        quantity = self.headline if self.headline in self else "ldp"
+        if len(self) < 2 or quantity not in self:
+            return ""
+        value = self[quantity].value
+        limited = all(_limits(release, quantity, self.context) for release in self.releases)
+        if not limited or _protects(value):
+            return ""
+        return useless_text(f"{self._number} {'lose' * (quantity == 'profile') or 'leak'}", value)
+
+    def refuse_useless(self, what: str = "the account") -> None:
+        """Refuse releases that protect nothing together."""
+        if self.useless:
+            raise NotComposable(f"{what}: {self.useless}; release less, or insist ({INSIST})")
+
     def _surely_beyond(self, limit: Notion) -> bool:
         asked = limited_quantities(limit)
         return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
@@ -295,7 +340,8 @@ class Account:
 
     def __str__(self) -> str:
         about = "no context" if self.context is None else self.context.describe()
-        lines = [f"{self._number}, {about}"]
+        head = f"{self._number} of {self.reading}" if len(self) > 1 else self._number
+        lines = [head if self.values else f"{head}, {about}"]
         for name, spent in self.best.items():
             measurement = spent[name]
             unit = f" {measurement.unit}" if measurement.unit else ""
@@ -304,9 +350,27 @@ class Account:
             lines.append(f"  {name} {sign} {spent.text(name)}{unit} ({how})")
         if self.warning():
             lines.append(self.warning())
+        if self.other_reading():
+            lines.append(self.other_reading())
+        if self.useless:
+            lines.append(f"WARNING: {self.useless}")
         if self.unprotected:
             lines.append(self._bare())
         return "\n".join(lines)
+
+    def other_reading(self) -> str:
+        """Say what another reading gives, where nobody told which one it is; empty if somebody did.
+
+        The other one is never less: different values may be one and the same.
+        """
+        if self.reading.told or len(self) < 2 or not isinstance(self.context, Prior | PriorSet):
+            return ""
+        other = Reading("different", len(self))
+        spent = combine_values([r.levels(self.context) for r in self.releases], other.kind)
+        return (
+            f"read as the same value, since nothing names another; of {other}, lip is at most "
+            f'{spent.text("lip")} nats (reading="different")'
+        )
 
     def best_data(self) -> dict[str, Any]:
         """Return the JSON form of the least valid bounds."""
@@ -332,12 +396,50 @@ class Account:
             "context": None if self.context is None else self.context.fingerprint,
             "context_kind": None if self.context is None else self.context.describe(),
             "unprotected": [label_to_json(label) for label in self.unprotected],
+            "read_as": self.reading.to_data(),
             "spent": self.best_data(),
             "accountants": [spent.to_data() for spent in self.spent],
             "refused": dict(self.refused),
             "budgets_sum": None if self.budgets is None else number_to_json(self.budgets),
             "warning": self.warning(),
+            "useless": self.useless,
         }
+
+
+def useless_text(what: str, value: Enclosure) -> str:
+    """Say that a leakage of several releases protects nothing.
+
+    >>> print(useless_text("200 rows lose", Enclosure.of(60)))
+    200 rows lose up to 60 nats, and more than 10 protect nothing: odds of 1 to 148 become 148 to 1
+    """
+    most = "infinitely many" if value.is_infinite else rounded_up_text(value)
+    return (
+        f"{what} up to {most} nats, and more than {MOST_NATS} protect nothing: odds of 1 to 148 "
+        "become 148 to 1"
+    )
+
+
+def _protects(value: Enclosure) -> bool:
+    return value.upper is not None and value.upper <= MOST_NATS
+
+
+def _limits(release: Release, quantity: str, context: Context | None) -> bool:
+    """Tell whether a release by itself has a finite leakage: then what it adds up to counts."""
+    levels = release.levels(context if context is not None else release.context)
+    if quantity == "lip":
+        return levels.lower is not None and levels.upper is not None
+    found: Ratio = getattr(levels, quantity)
+    return found is not None
+
+
+def protect_together(releases: Sequence[Release], context: Context | None = None) -> bool:
+    """Tell, without the exact account, whether releases of the same value still protect it."""
+    chosen = context if context is not None else _common_context(releases)
+    try:
+        spent = TightAccountant().bound(releases, chosen)
+    except NotDefined:
+        return False
+    return all(_protects(measurement.value) for measurement in spent.measurements.values())
 
 
 def limited_quantities(limit: Notion) -> dict[str, Budget]:
@@ -353,23 +455,112 @@ def limited_quantities(limit: Notion) -> dict[str, Budget]:
 
 
 def account(
-    releases: Iterable[Released],
+    releases: Iterable[Released] | Mapping[str, Released | Sequence[Released]],
     context: Context | None = None,
     *,
+    reading: ReadingKind | None = None,
     impossible: Impossible = "refuse",
 ) -> Account:
-    """Account for several releases of the same data, independent given it.
+    """Account for several releases, each independent of the others given what is released.
 
     `releases` are mechanisms, channels or `Release`s; name one twice for two releases. Mechanisms
     bring their context if they share it; otherwise it must be given, or only LDP is said. In a
     graph of profiles the same data is the same observation; for others see `compose`. Users with a
     prior each are bounded by what everybody is promised.
 
-    Source: 000 Thm 4, Cor 4 (corrected); 004 Obs 13.
+    They are read as releases of the same value, unless they bring names of different ones: the
+    columns that mechanisms were made for, or the keys of a mapping. Then the leakage about all
+    values at once is bounded, whatever these have in common. The `reading` "same", "different" or
+    "independent" chooses; without names, different values are one for each release.
+
+    Source: 000 Thm 4, Cor 4 (corrected), Cor 5; 004 Obs 13.
+
+    >>> from liftlock.model import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> both = {"smokes": bit, "drinks": bit}
+    >>> print(account(both, Prior.uniform([0, 1]))["lip"])
+    lip 1.79176 nats
+    >>> print(account(both, Prior.uniform([0, 1]), reading="independent")["lip"])
+    lip 1.38629 nats
     """
+    if reading is not None and reading not in READINGS:
+        raise InputError("unknown reading", value=reading, remedy=f"use {', '.join(READINGS)}")
     if context is not None and isinstance(require_context(context), PerUserPriors):
         context = AnyUserPrior(context.inputs)
-    found = tuple(Release.of(release, context) for release in require_list(releases, "releases"))
+    found = _named_releases(releases, context)
+    names = {release.about for release in found}
+    kind = reading or ("different" if len(names - {""}) > 1 else "same")
+    if kind == "same" or not found:
+        told = reading is not None or (len(names) == 1 and "" not in names)
+        return _account_for_value(found, context, impossible, replace(SAME, told=told))
+    values: dict[str, list[Release]] = {}
+    for place, release in enumerate(found):
+        values.setdefault(release.about or f"release {place + 1}", []).append(release)
+    accounts = {
+        name: _account_for_value(tuple(each), context, impossible, SAME)
+        for name, each in values.items()
+    }
+    for name, each in accounts.items():
+        if isinstance(each.context, ProfileGraph):
+            raise InputError(
+                "different values of profiles",
+                value=name,
+                remedy="compose(...) is for independent observations of profiles",
+            )
+    spent = combine_accounts(list(accounts.values()), kind)
+    bare = dict.fromkeys(label for each in accounts.values() for label in each.unprotected)
+    taken = Reading(kind, len(accounts))
+    return Account(found, None, (spent,), {}, tuple(bare), taken, accounts)
+
+
+def combine_accounts(accounts: Sequence[Account], kind: ReadingKind) -> PrivacyLoss:
+    """Bound the leakage about different values at once, from the account of each."""
+    each = [
+        LeakageLevels(
+            _ratio(found, "eps_lower"), _ratio(found, "eps_upper"), _data_ratio(found), None
+        )
+        for found in accounts
+    ]
+    # For a secret behind the data the values have other secrets, and no tuple of all.
+    lifts = all(isinstance(found.context, Prior | PriorSet) for found in accounts)
+    exact = all(found.is_exact(name) for found in accounts for name in QUANTITIES)
+    return combine_values(each, kind, lifts=lifts, exact=exact)
+
+
+def _data_ratio(found: Account) -> Ratio:
+    """Return the LDP ratio of all releases of a value, for the data and whatever is behind them."""
+    try:
+        return measure_ldp(found.releases).ratio
+    except NotDefined:
+        return ComposedLevels.of(found.releases, None).product("ldp")
+
+
+def _ratio(found: Account, quantity: str) -> Ratio:
+    try:
+        return found[quantity].ratio
+    except NotDefined:
+        return None
+
+
+def _named_releases(
+    releases: Iterable[Released] | Mapping[str, Released | Sequence[Released]],
+    context: Context | None,
+) -> tuple[Release, ...]:
+    """Return the releases in order, with the names of their values."""
+    if not isinstance(releases, Mapping):
+        return tuple(Release.of(each, context) for each in require_list(releases, "releases"))
+    found: list[Release] = []
+    for name, given in releases.items():
+        several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+        found += (replace(Release.of(each, context), about=str(name)) for each in several)
+    return tuple(found)
+
+
+def _account_for_value(
+    found: tuple[Release, ...], context: Context | None, impossible: Impossible, reading: Reading
+) -> Account:
+    """Ask every accountant about releases of the same value."""
     chosen = context if context is not None else _common_context(found)
     if isinstance(chosen, ProfileGraph):
         found = _on_same_inputs(found, chosen)
@@ -382,7 +573,7 @@ def account(
             spent.append(accountant.bound(found, chosen))
         except NotDefined as error:
             refused[name] = f"{error.context}: {error.remedy}"
-    return Account(found, chosen, tuple(spent), refused, unprotected)
+    return Account(found, chosen, tuple(spent), refused, unprotected, reading)
 
 
 def _common_context(releases: Sequence[Release]) -> Context | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from liftlock.accounting.account import INSIST, MOST_NATS, useless_text
 from liftlock.accounting.accountants.base import largest_level, sum_levels
 from liftlock.accounting.accountants.exact import observation_distributions
 from liftlock.accounting.release import multiply_ratios
@@ -20,7 +21,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
 from liftlock.model.alphabet import Label
-from liftlock.notions.base import safe_text
+from liftlock.notions.base import claim_text
 from liftlock.notions.measurement import Measurement, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
@@ -83,6 +84,14 @@ class Composition:
             text += f"; if all of them change at once, {_nats(self.at_once)}"
         return text
 
+    def refuse_useless(self) -> None:
+        """Refuse several releases that protect nothing together, if each by itself protects."""
+        number = len(self.channels)
+        most = self.loss.upper
+        if number > 1 and most is not None and most > MOST_NATS:
+            why = useless_text(f"{number:,} samples of one profile lose", self.loss)
+            raise NotComposable(f"{why}; release less, or insist ({INSIST})", self)
+
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
@@ -92,14 +101,16 @@ class Composition:
             "context": self.graph.fingerprint,
             "channels": list(self.channels),
             "loss": number_to_json(self.loss),
-            "smallest": f"profile={safe_text(self.loss)}",
+            "smallest": claim_text("profile", self.loss) or None,
             "promised": number_to_json(self.promised),
             "at_once": None if self.at_once is None else number_to_json(self.at_once),
             "edges": [edge.to_data() for edge in self.edges],
         }
 
 
-def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition:
+def compose(
+    mechanisms: Sequence[Mechanism], of: Way = "samples", *, insist: bool = False
+) -> Composition:
     """Return the exact loss of every edge when several mechanisms are used together.
 
     - ``samples``: each releases an independent sample of the same profile. The loss of an edge is
@@ -109,6 +120,7 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
     - ``observation``: each releases the same observation. Refused: no rule covers it.
 
     A later mechanism may be chosen by what earlier ones released, if every choice keeps its budget.
+    Several releases that lose more than 10 nats protect nothing: refused, unless you `insist`.
 
     Source: 004 Obs 4, Obs 5, Obs 13.
 
@@ -130,7 +142,10 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
     channels = tuple(mechanism.channel.fingerprint for mechanism in mechanisms)
     budgets = [edge_budget(mechanism) for mechanism in mechanisms]
     if of == "samples":
-        return Composition(of, graph, channels, sum_levels(budgets), _sample_edges(distributions))
+        found = Composition(of, graph, channels, sum_levels(budgets), _sample_edges(distributions))
+        if not insist:
+            found.refuse_useless()
+        return found
     each = [edge_losses(distribution) for distribution in distributions]
     largest = tuple(edge for edges in zip(*each, strict=True) if (edge := worst_edge(edges)))
     promised = largest_level(budgets)

@@ -27,10 +27,11 @@ from liftlock._runtime.storage import (
     exclusive_access,
     malformed_data_errors,
     read_json,
+    refuse_changes,
     refuse_hard_links,
     write_durably,
 )
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.account import Account, account, protect_together
 from liftlock.accounting.composition import NO_RULE, ONCE, second_release_error
 from liftlock.accounting.ledger_entry import (
     LedgerEntry,
@@ -41,8 +42,16 @@ from liftlock.accounting.ledger_entry import (
     read_time,
     whose_text,
 )
-from liftlock.accounting.release import LeakageLevels, Release
-from liftlock.accounting.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted_hash
+from liftlock.accounting.release import LeakageLevels, Release, column_names
+from liftlock.accounting.salted_ids import (
+    SALT_BYTES,
+    id_look,
+    id_text,
+    is_missing,
+    new_salt,
+    salted_hash,
+)
+from liftlock.accounting.skeleton import is_visible
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.fingerprint import fingerprint
 from liftlock.mechanism import Mechanism, require_mechanism
@@ -84,13 +93,16 @@ class Ledger(StoredObject):
     """
 
     FORMAT: ClassVar[str] = "liftlock.ledger"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
+    FORMER: ClassVar[tuple[int, ...]] = (1,)
 
     salt: bytes
     entries: tuple[LedgerEntry, ...] = ()
     contexts: Mapping[str, Context] = field(default_factory=dict)
     mechanisms: Mapping[str, Mechanism] = field(default_factory=dict)
     """The mechanisms that are small enough to be kept, by the key that entries have for them."""
+    as_written: bool = False
+    """Whether ids are known by their text and not by their look, as in files of version 1."""
 
     @classmethod
     def new(cls) -> Ledger:
@@ -103,9 +115,15 @@ class Ledger(StoredObject):
     @property
     def head(self) -> str:
         """The hash of the last entry: kept elsewhere, it tells if the ledger was written anew."""
-        return (
-            self.entries[-1].digest if self.entries else fingerprint([self.FORMAT, self.salt.hex()])
-        )
+        if self.entries:
+            return self.entries[-1].digest
+        how = [] if self.as_written else ["ids by look"]
+        return fingerprint([self.FORMAT, self.salt.hex(), *how])
+
+    @property
+    def version(self) -> int:
+        """The version it is written in: hashes of ids cannot be made anew."""
+        return 1 if self.as_written else self.VERSION
 
     @property
     def cohorts(self) -> tuple[str, ...]:
@@ -124,7 +142,7 @@ class Ledger(StoredObject):
 
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
-        return salted_hash(self.salt, person)
+        return salted_hash(self.salt, person, as_written=self.as_written)
 
     # --- adding ---------------------------------------------------------------------------------
 
@@ -140,13 +158,21 @@ class Ledger(StoredObject):
         limit: Notion | None = None,
         under: Context | None = None,
         place: Callable[[int], str] | None = None,
+        new_name: bool = False,
+        same_value: bool = False,
+        insist: bool = False,
     ) -> Ledger:
         """Return the ledger with one more release, or refuse it if a limit could be exceeded.
 
         `who` names a cohort, `people` are ids (of observations, in a graph of profiles), of which
         only salted hashes are kept. Releases `about` the same item of the same person are releases
         of the same value. The `limit` is checked `under` a context, by default the one that the
-        mechanisms share. `place` says where the id of a number (from 0) comes from.
+        mechanisms share. `place` says where the id of a number (from 0) comes from. A name that
+        looks like a known one, or that mixes alphabets, is refused unless it is a `new_name`; a
+        mechanism for another column than the item had, unless that holds the `same_value`.
+
+        Releases that add up to more than 10 nats protect nothing: without a `limit`, which says how
+        much is meant, they are refused, unless you `insist`.
 
         An observation of a graph of profiles is released once, unless a `limit` is given that all
         its releases together keep.
@@ -157,19 +183,24 @@ class Ledger(StoredObject):
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = read_known(about, self.items, "about")
-        cohort = None if who is None else read_known(who, self.cohorts, "cohort")
+        item = read_known(about, self.items, "about", new=new_name)
+        cohort = None if who is None else read_known(who, self.cohorts, "cohort", new=new_name)
         once = limit is None and isinstance(mechanism.context, ProfileGraph)
         before = [entry for entry in self.entries if once and entry.about == item]
-        digests = () if people is None else self._digests(people, mechanism, before, place)
+        where = place or (lambda number: f"number {number + 1}")
+        digests = () if people is None else self._digests(people, mechanism, before, where)
         for entry in before:
             if cohort is not None and entry.cohort == cohort:
                 raise _second_release_error(f"{cohort!r} was released before", mechanism, entry)
         self._check_inputs(mechanism, item)
+        if not same_value:
+            self._check_column(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
         added = self._append(entry, mechanism)
         if limit is not None:
             added.refuse_beyond(limit, entry, under)
+        elif not insist:
+            added.refuse_useless(entry, under)
         return added
 
     def _digests(
@@ -177,23 +208,31 @@ class Ledger(StoredObject):
         ids: Iterable[object],
         mechanism: Mechanism,
         before: Sequence[LedgerEntry],
-        place: Callable[[int], str] | None,
+        where: Callable[[int], str],
     ) -> tuple[str, ...]:
         """Return the salted hashes; refuse ids that are none, twice, or in an entry before."""
-        observations = isinstance(mechanism.context, ProfileGraph)
         released = {digest: entry for entry in before for digest in entry.people}
-        seen: dict[str, None] = {}
+        seen: list[str] = []
+        looks: dict[str, str] = {}
         for number, identity in enumerate(require_list(ids, "ids of people")):
-            digest = self.digest(identity)
-            odd = not observations and not id_text(identity).isprintable()
-            if is_missing(identity) or digest in seen or digest in released or odd:
-                where = f"number {number + 1}" if place is None else place(number)
-                twice = digest in seen
-                raise _id_error(identity, where, mechanism, released.get(digest), twice=twice)
-            seen[digest] = None
+            digest, text, look = self.digest(identity), id_text(identity), id_look(identity)
+            twice = looks.get(look) == text
+            if is_missing(identity) or not is_visible(text) or twice or digest in released:
+                before_it = released.get(digest)
+                raise _id_error(identity, where(number), mechanism, before_it, twice=twice)
+            if look in looks or self._looks_known(digest, text, look):
+                raise _look_error(text, where(number), looks.get(look))
+            looks[look] = text
+            seen.append(digest)
         if not seen:
             raise InputError("no people", remedy="give at least one id")
         return tuple(seen)
+
+    def _looks_known(self, digest: str, text: str, look: str) -> bool:
+        """Tell whether an id looks like one of a ledger that knows ids by their text."""
+        if not self.as_written or text == look:
+            return False
+        return digest not in self.people and self.digest(look) in self.people
 
     def _entry(
         self,
@@ -222,6 +261,7 @@ class Ledger(StoredObject):
             len(certificate.unprotected),
             read_note(note),
             self.head,
+            "" if self.as_written else column_names(mechanism),
         )
 
     def _append(self, entry: LedgerEntry, mechanism: Mechanism) -> Ledger:
@@ -230,7 +270,9 @@ class Ledger(StoredObject):
             mechanisms.setdefault(entry.mechanism, replace(mechanism, origin=None))
         if entry.context:
             contexts.setdefault(entry.context, mechanism.context)
-        return Ledger(self.salt, (*self.entries, entry), contexts, mechanisms)
+        return replace(
+            self, entries=(*self.entries, entry), contexts=contexts, mechanisms=mechanisms
+        )
 
     def _check_inputs(self, mechanism: Mechanism, about: str) -> None:
         """Refuse other values under the same name: they would not be the same data."""
@@ -248,6 +290,19 @@ class Ledger(StoredObject):
                     remedy="releases about one item accept the same values; name another item",
                 )
             return
+
+    def _check_column(self, mechanism: Mechanism, about: str) -> None:
+        """Refuse a mechanism for another column: its value would be counted as the same."""
+        column = column_names(mechanism)
+        for entry in self.entries:
+            if column and entry.about == about and entry.column not in ("", column):
+                raise InputError(
+                    f"release {entry.number} about {about!r} was by a mechanism for the column "
+                    f"{entry.column!r}, this one is for another",
+                    value=column,
+                    remedy="different values are different items: name another one; if both "
+                    "columns hold the same value, say so (--same-value, in Python same_value=True)",
+                )
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -294,7 +349,7 @@ class Ledger(StoredObject):
                 value=about,
                 remedy=f"check the spelling; the ledger is about {list(self.items[:4])}",
             )
-        return account(self.releases(entries), under, impossible="ignore")
+        return account(self.releases(entries), under, reading="same", impossible="ignore")
 
     def refuse_beyond(
         self, limit: Notion, entry: LedgerEntry, under: Context | None = None
@@ -306,7 +361,9 @@ class Ledger(StoredObject):
             entries = history.items[entry.about]
             key = tuple(sorted(each.mechanism for each in entries))
             if key not in accounts:
-                accounts[key] = account(self.releases(entries), under, impossible="ignore")
+                accounts[key] = account(
+                    self.releases(entries), under, reading="same", impossible="ignore"
+                )
             accounts[key].refuse_newly_unprotected(limit)
             if not accounts[key].allows(limit):
                 them = (
@@ -314,6 +371,20 @@ class Ledger(StoredObject):
                 )
                 what = f"release {len(entries)} about {entry.about!r} of {them}"
                 accounts[key].refuse_beyond(limit, what)
+
+    def refuse_useless(self, entry: LedgerEntry, under: Context | None = None) -> None:
+        """Refuse an entry after which somebody's releases protect nothing together."""
+        people = None if entry.cohort else entry.people
+        seen: set[tuple[str, ...]] = set()
+        for history in group_histories(self.entries, entry.cohort, people):
+            entries = history.items[entry.about]
+            key = tuple(sorted(each.mechanism for each in entries))
+            releases = self.releases(entries)
+            if key in seen or len(entries) < 2 or protect_together(releases, under):
+                continue
+            seen.add(key)
+            found = account(releases, under, reading="same", impossible="ignore")
+            found.refuse_useless(f"release {len(entries)} about {entry.about!r}")
 
     # --- files ----------------------------------------------------------------------------------
 
@@ -341,7 +412,7 @@ class Ledger(StoredObject):
             return super().from_data(data)
         check_format(data, _OBSERVATIONS, 1)
         with malformed_data_errors():
-            found = cls(_read_salt(data["salt"]))
+            found = cls(_read_salt(data["salt"]), as_written=True)
             for told in data["releases"]:
                 entry = _read_observations_entry(told, len(found) + 1, found.head)
                 found = replace(found, entries=(*found.entries, entry))
@@ -363,12 +434,12 @@ class Ledger(StoredObject):
             )
             for key, stored in data["mechanisms"].items()
         }
-        found = cls(salt, entries, contexts, mechanisms)
+        found = cls(salt, entries, contexts, mechanisms, as_written=data["version"] == 1)
         found._check(data.get("head"))
         return found
 
     def _check(self, head: object) -> None:
-        before = Ledger(self.salt).head
+        before = replace(self, entries=()).head
         for number, entry in enumerate(self.entries, start=1):
             if entry.number != number or entry.previous != before:
                 raise FileError(
@@ -394,19 +465,21 @@ class Ledger(StoredObject):
         if context is None or context.fingerprint != entry.context:
             raise FileError("the context of an entry is another", where=where, remedy=_RESTORE)
         mechanism = self.mechanisms.get(entry.mechanism)
-        if mechanism is None:
-            if entry.embedded:
-                raise FileError("the mechanism of an entry is gone", where=where, remedy=_RESTORE)
-            return
-        kept = mechanism.certificate
-        same = (
-            (kept.channel, kept.context, kept.notion)
-            == (entry.channel, entry.context, entry.notion)
-            and dict(kept.budgets) == entry.budgets
-            and Release.of(mechanism).levels(mechanism.context) == entry.levels
-        )
-        if not same:
-            raise FileError("the mechanism of an entry is another", where=where, remedy=_RESTORE)
+        if mechanism is None and entry.embedded:
+            raise FileError("the mechanism of an entry is gone", where=where, remedy=_RESTORE)
+        computed = replace(entry, context_kind=context.describe())
+        if mechanism is not None:
+            kept = mechanism.certificate
+            computed = replace(
+                computed,
+                channel=kept.channel,
+                notion=kept.notion,
+                budgets=dict(kept.budgets),
+                levels=Release.of(mechanism).levels(mechanism.context),
+                embedded=True,
+                unprotected=len(kept.unprotected),
+            )
+        refuse_changes(entry.to_data(), computed.to_data(), f"entries[{entry.number - 1}]")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ledger onto the disk; an interrupted write leaves the old one whole.
@@ -426,12 +499,12 @@ class Ledger(StoredObject):
         with errors_at(place), malformed_data_errors():
             if isinstance(data, dict) and data.get("format") == _OBSERVATIONS:
                 data = Ledger.from_data(data).to_data()
-            check_format(data, self.FORMAT, self.VERSION)
+            check_format(data, self.FORMAT, *self.FORMER, self.VERSION)
             stored = data["entries"]
             number = len(stored)
             last = stored[-1]["number"] if stored else 0
             ours = self.entries[number - 1].digest if 0 < number <= len(self) else None
-            begun = bytes.fromhex(data["salt"]) == self.salt
+            begun = (bytes.fromhex(data["salt"]), data["version"]) == (self.salt, self.version)
             kept = begun and (number == 0 or (last == number and data["head"] == ours))
         if not kept:
             raise FileError(
@@ -456,6 +529,18 @@ class Ledger(StoredObject):
             yield cls.load(place) if place.exists() else cls.new()
 
 
+def _look_error(text: str, where: str, like: str | None) -> InputError:
+    """Return the refusal of an id that looks like another one, here or in the ledger."""
+    other = "one that the ledger has" if like is None else repr(like)
+    return InputError(
+        f"an id that looks like {other}",
+        where=where,
+        value=text,
+        remedy="write the id of a person in one way; if they are two people, give one of them an "
+        "id that looks different",
+    )
+
+
 def _id_error(
     identity: object,
     where: str,
@@ -466,6 +551,13 @@ def _id_error(
 ) -> InputError | NotComposable:
     """Return what is wrong with an id: none, given twice, in an entry before, or invisible."""
     observations = isinstance(mechanism.context, ProfileGraph)
+    if not is_missing(identity) and not is_visible(id_text(identity)):
+        return InputError(
+            "an id with characters that cannot be seen",
+            where=where,
+            value=id_text(identity),
+            remedy="remove them: with them it is somebody else's id",
+        )
     if is_missing(identity):
         noun = "an observation" if observations else "a person"
         every = "observation a separate id" if observations else "person an id"
@@ -479,18 +571,11 @@ def _id_error(
         known = "is given twice" if twice else "was released before"
         what = f"{identity!r} at {where} {known}"
         return _second_release_error(what, mechanism, None if twice else before)
-    if twice:
-        return InputError(
-            "a person given twice",
-            where=where,
-            value=identity,
-            remedy="one release of each person is one entry; two releases are two entries",
-        )
     return InputError(
-        "an id with characters that cannot be seen",
+        "a person given twice",
         where=where,
-        value=id_text(identity),
-        remedy="remove them: with them it is somebody else's id",
+        value=identity,
+        remedy="one release of each person is one entry; two releases are two entries",
     )
 
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from liftlock.accounting.account import Account, account
-from liftlock.accounting.accountants.base import (
-    QUANTITIES,
-    PrivacyLoss,
-    sides,
-)
-from liftlock.accounting.accountants.pairwise import measure_ldp
-from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
+from liftlock.accounting.account import Account, account, combine_accounts
+from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, group_histories
-from liftlock.accounting.release import Ratio, Release, multiply_ratios, smallest_ratio
+from liftlock.accounting.readings import Reading, ReadingKind
+from liftlock.accounting.release import Release
 from liftlock.accounting.salted_ids import id_text
-from liftlock.errors import InputError, NotDefined, listed
+from liftlock.errors import InputError, listed
 from liftlock.mechanism import Mechanism, require_mechanism
-from liftlock.model import Context, Prior, PriorSet, ProfileGraph
+from liftlock.model import Context, ProfileGraph
 from liftlock.model._checks import require_list
-from liftlock.notions.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -45,6 +39,35 @@ class GroupAccount:
     history: ReleaseHistory
     items: tuple[ItemAccount, ...]
     together: PrivacyLoss | None
+    reading: Reading
+    """What different items are read as."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What somebody has spent on an item who is in a cohort and is listed by id too, at most."""
+
+    about: str
+    cohort: str
+    account: Account | None
+    """None if there are too many pairs of a cohort and a group of people."""
+
+    def most(self) -> float:
+        """Return the leakage by which overlaps are compared."""
+        found = self.account
+        names = [name for name in ("lip", "ldp") if found is not None and name in found]
+        return float(found[names[0]]) if found is not None and names else 0.0
+
+    def __str__(self) -> str:
+        spent = "not accounted for" if self.account is None else self.account.loss_text()
+        return (
+            f"whoever is in the cohort {self.cohort!r} and listed by id has spent both on "
+            f"{self.about!r}, at most: {spent}"
+        )
+
+
+_MOST_OVERLAPS = 100
+"""More pairs of a cohort and a group of people are not accounted for."""
 
 
 class LedgerAccount:
@@ -52,7 +75,8 @@ class LedgerAccount:
 
     `under` is a context to account under, `one_more` the mechanisms of a next release (by default
     those that were used before), `about` the only item to look at, `who` the only cohort, and
-    `people` the ids of the only persons. Who is not in the ledger is refused.
+    `people` the ids of the only persons. Who is not in the ledger is refused. Different items of a
+    person are different values, whatever they have in common, unless they are `independent`.
     """
 
     def __init__(
@@ -65,6 +89,7 @@ class LedgerAccount:
         who: str | None = None,
         people: Iterable[object] | None = None,
         place: Callable[[int], str] | None = None,
+        independent: bool = False,
     ) -> None:
         if not isinstance(ledger, Ledger):
             raise InputError(
@@ -85,6 +110,7 @@ class LedgerAccount:
         if self.about is not None and not self.entries:
             raise _nothing_error(self)
         self.under = under
+        self.reading: ReadingKind = "independent" if independent else "different"
         self.asked = one_more
         self._accounts: dict[tuple[str, ...], Account] = {}
 
@@ -115,11 +141,29 @@ class LedgerAccount:
             )
             if not items:
                 continue
-            together = (
-                None if len(items) < 2 else combine_accounts([item.account for item in items])
-            )
-            found.append(GroupAccount(history, items, together))
+            together = None
+            if len(items) > 1:
+                together = combine_accounts([item.account for item in items], self.reading)
+            found.append(GroupAccount(history, items, together, Reading(self.reading, len(items))))
         return tuple(found)
+
+    @cached_property
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """What whoever is in a cohort and listed by id has spent, for each item of both: the most.
+
+        Nothing in a ledger tells whether anybody is.
+        """
+        cohorts = [group for group in self.groups if group.history.people is None]
+        listed = [group for group in self.groups if group.history.people is not None]
+        few = len(cohorts) * len(listed) <= _MOST_OVERLAPS
+        found: dict[str, list[Overlap]] = {}
+        for cohort, people in itertools.product(cohorts, listed):
+            for one, other in itertools.product(cohort.items, people.items):
+                if one.about == other.about and one.account.headline != "profile":
+                    spent = self._account(one.entries + other.entries) if few else None
+                    each = Overlap(one.about, cohort.history.name, spent)
+                    found.setdefault(one.about, []).append(each)
+        return tuple(max(each, key=Overlap.most) for each in found.values())
 
     def _item(self, about: str, entries: tuple[LedgerEntry, ...]) -> ItemAccount:
         extra = self._known_mechanisms(about) if self.asked is None else self.asked
@@ -157,7 +201,7 @@ class LedgerAccount:
             releases = self.ledger.releases(entries)
             if extra is not None:
                 releases.append(Release.of(extra))
-            self._accounts[key] = account(releases, self.under, impossible="ignore")
+            self._accounts[key] = account(releases, self.under, reading="same", impossible="ignore")
         return self._accounts[key]
 
     def to_data(self) -> dict[str, Any]:
@@ -182,9 +226,19 @@ class LedgerAccount:
                         }
                         for item in group.items
                     ],
-                    "together": None if group.together is None else group.together.to_data(),
+                    "together": None
+                    if group.together is None
+                    else group.together.to_data() | {"read_as": group.reading.to_data()},
                 }
                 for group in self.groups
+            ],
+            "overlaps": [
+                {
+                    "about": each.about,
+                    "cohort": each.cohort,
+                    "spent": {} if each.account is None else each.account.best_data(),
+                }
+                for each in self.overlaps
             ],
         }
 
@@ -235,57 +289,3 @@ def _nothing_error(found: LedgerAccount) -> InputError:
         value=found.about,
         remedy=f"the ledger has releases about {listed(items) or 'nothing'}{whose}",
     )
-
-
-def combine_accounts(accounts: list[Account]) -> PrivacyLoss:
-    """Bound the leakage about all data items of a person at once, from the account of each.
-
-    Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
-
-        eps <= min_j eps_j + sum_{k != j} omega_k
-
-    with eps_j of all releases about item j, and omega_k the level of LDP of all those about item k:
-    of the data, not of a secret behind them, which may be shared between items in any way.
-
-    Source: 000 Cor 5 (tight form, P_min = 0).
-    """
-    ratios: list[Ratio] = [_data_ratio(found) for found in accounts]
-    measurements = {
-        "ldp": Measurement.of_ratio("ldp", multiply_ratios((ratio, 1) for ratio in ratios), None)
-    }
-    if all(_has_prior(found) for found in accounts):
-        lower, upper = [], []
-        for j, found in enumerate(accounts):
-            others = multiply_ratios((ratio, int(k != j)) for k, ratio in enumerate(ratios))
-            lower.append(lower_bound(Fraction(0), _ratio(found, "eps_lower"), others))
-            upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
-        measurements |= sides(smallest_ratio(lower), smallest_ratio(upper))
-    ordered = {name: measurements[name] for name in QUANTITIES if name in measurements}
-    return PrivacyLoss(
-        "together",
-        ordered,
-        False,
-        "min over items j: eps_j + sum of the other omegas, whatever the data have in common",
-        "000 Cor 5 (tight form)",
-        "nothing of how the items hang together",
-    )
-
-
-def _data_ratio(found: Account) -> Ratio:
-    """Return the LDP ratio of all releases of an item, for the data and whatever is behind them."""
-    try:
-        return measure_ldp(found.releases).ratio
-    except NotDefined:
-        return ComposedLevels.of(found.releases, None).product("ldp")
-
-
-def _has_prior(found: Account) -> bool:
-    # For a secret behind the data the items have other secrets, and no tuple of all.
-    return isinstance(found.context, Prior | PriorSet)
-
-
-def _ratio(found: Account, quantity: str) -> Ratio:
-    try:
-        return found[quantity].ratio
-    except NotDefined:
-        return None

@@ -11,6 +11,7 @@ from typing import Any
 
 from liftlock.accounting.release import LeakageLevels, Ratio, Release, edge_levels
 from liftlock.accounting.salted_ids import id_text, is_missing
+from liftlock.accounting.skeleton import is_visible, mixed_scripts, name_skeletons
 from liftlock.errors import FileError, InputError
 from liftlock.exact.fingerprint import fingerprint, fraction_text
 from liftlock.exact.numbers import exact
@@ -47,6 +48,8 @@ class LedgerEntry:
     unprotected: int
     note: str
     previous: str
+    column: str = ""
+    """The columns that the mechanism was made for; empty if it was for none."""
 
     @property
     def guarantee(self) -> str:
@@ -101,6 +104,7 @@ class LedgerEntry:
         }
         if self.levels.profile is not None:
             levels["profile"] = _ratio_text(self.levels.profile)
+        made_for = {"column": self.column} if self.column else {}
         return {
             "number": self.number,
             "when": self.when,
@@ -116,13 +120,14 @@ class LedgerEntry:
             "unprotected": self.unprotected,
             "note": self.note,
             "previous": self.previous,
+            **made_for,
         }
 
     @classmethod
     def from_data(cls, data: Any) -> LedgerEntry:
         """Read the JSON form."""
         who, levels = data["who"], data["levels"]
-        if set(who) not in ({"cohort"}, {"people"}) or set(data) != _KEYS:
+        if set(who) not in ({"cohort"}, {"people"}) or set(data) - {"column"} != _KEYS:
             raise FileError(
                 "an entry with other keys than an entry has",
                 value=sorted(set(data) ^ _KEYS) or sorted(who),
@@ -131,9 +136,9 @@ class LedgerEntry:
         return cls(
             number=_whole(data["number"]),
             when=read_time(data["when"]) if data["when"] or data["context"] else "",
-            cohort=None if "people" in who else read_name(who["cohort"], "cohort"),
+            cohort=None if "people" in who else _stored_name(who["cohort"], "cohort"),
             people=tuple(bytes.fromhex(digest).hex() for digest in who.get("people", ())),
-            about=read_name(data["about"], "about"),
+            about=_stored_name(data["about"], "about"),
             channel=str(data["channel"]),
             context=str(data["context"]),
             context_kind=str(data["context_kind"]),
@@ -148,12 +153,13 @@ class LedgerEntry:
             ),
             embedded=data["embedded"] is True,
             unprotected=_whole(data["unprotected"]),
-            note=read_note(data["note"]),
+            note=_stored_name(data["note"], "note") if data["note"] else "",
             previous=str(data["previous"]),
+            column=str(data.get("column", "")),
         )
 
 
-_KEYS = {each.name for each in fields(LedgerEntry)} - {"cohort", "people"} | {"who"}
+_KEYS = {each.name for each in fields(LedgerEntry)} - {"cohort", "people", "column"} | {"who"}
 
 
 def read_name(value: object, what: str) -> str:
@@ -169,25 +175,48 @@ def read_name(value: object, what: str) -> str:
             remedy="say whose data it is" if what == "cohort" else "name the data item",
         )
     text = id_text(value)
-    if not text.isprintable():
-        raise InputError(f"{what} with characters that cannot be printed", value=text)
+    if not is_visible(text):
+        raise InputError(
+            f"{what} with characters that cannot be seen", value=text, remedy="remove them"
+        )
     return text
 
 
-def read_known(value: object, known: Iterable[str], what: str) -> str:
-    """Read a name, but not one that differs from a known one only in case.
+def _stored_name(value: object, what: str) -> str:
+    """Read a name that was recorded: what is refused today may have been accepted then."""
+    if isinstance(value, str) and value.strip() and value.isprintable():
+        return value
+    raise FileError(f"no {what} in an entry", value=value, remedy="restore the ledger")
 
-    Such a slip would begin a new history.
+
+def read_known(value: object, known: Iterable[str], what: str, *, new: bool = False) -> str:
+    """Read a name, but not one that only looks like a known one, or that mixes alphabets.
+
+    Such a slip, or trick, would begin a new history. A `new` name may look as it likes.
     """
     name = read_name(value, what)
-    for other in known:
-        if other != name and other.casefold() == name.casefold():
+    names = tuple(known)
+    if new or name in names:
+        return name
+    noun, looks = "item" if what == "about" else what, name_skeletons(name)
+    for other in names:
+        if not looks.isdisjoint(name_skeletons(other)):
             raise InputError(
-                f"{'item' if what == 'about' else what} spelt otherwise than before",
+                f"{noun} spelt otherwise than before",
                 value=name,
-                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
+                remedy=f"the ledger has {other!r}, which looks the same; write it so, choose a "
+                f"different name, or insist that it is another one ({NEW_NAME})",
             )
+    if scripts := mixed_scripts(name):
+        raise InputError(
+            f"{noun} with a word in letters of {' and '.join(map(str.capitalize, scripts))}",
+            value=name,
+            remedy=f"write it in one alphabet, or insist on it ({NEW_NAME})",
+        )
     return name
+
+
+NEW_NAME = "--new-name, in Python new_name=True"
 
 
 def read_note(value: object) -> str:

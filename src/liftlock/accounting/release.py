@@ -116,6 +116,8 @@ class Release:
     guarantee: Notion | None = None
     known: LeakageLevels | None = None
     unprotected: tuple[Label, ...] = ()
+    about: str = ""
+    """The name of the value that is released, if it has one: a column, an item."""
 
     @classmethod
     def of(cls, released: Released, context: Context | None = None) -> Release:
@@ -125,7 +127,8 @@ class Release:
         if isinstance(released, Mechanism) and released.per_user:
             # Each user has a table of their own; what is promised holds for everybody.
             promised = cls.from_guarantee(released.notion, released.context)
-            return replace(promised, unprotected=released.certificate.unprotected)
+            about = column_names(released)
+            return replace(promised, unprotected=released.certificate.unprotected, about=about)
         if isinstance(released, Mechanism):
             return cls(
                 released.channel.inputs,
@@ -134,6 +137,7 @@ class Release:
                 released.notion,
                 None,
                 released.certificate.unprotected,
+                column_names(released),
             )
         channel = require_channel(released)
         return cls(
@@ -240,6 +244,11 @@ class Release:
         return replace(known, spread=spread)
 
 
+def column_names(mechanism: Mechanism) -> str:
+    """Return the names of the columns that a mechanism was made for; empty if it was for none."""
+    return "" if mechanism.encoding is None else " + ".join(mechanism.encoding.names)
+
+
 Released: TypeAlias = Release | Mechanism | AnyChannel
 """Whatever can be accounted for."""
 
@@ -256,8 +265,8 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
                 "releases of different data",
                 where=f"release {place + 1}",
                 value=list(release.inputs.labels[:4]),
-                remedy="all must accept the same values; see liftlock.accounting.sequences for "
-                "different data",
+                remedy="releases of the same value accept the same symbols; name different values: "
+                'account({"age": ..., "job": ...})',
             )
     return first
 

@@ -1,8 +1,9 @@
 """Ids kept as salted hashes, so that a file names nobody.
 
 It is no secret-keeping device: whoever holds the file can test whether an id that he knows is in
-it. Ids are compared as text, without blanks around it and with composed characters (NFC): "1" and
-"01" are two ids, and so are 1 and 1.0.
+it. Ids are compared by how they look (`skeleton`), without blanks around them: "1" and "01" are two
+ids, 1 and 1.0 are one. Files that were written before compare their text with composed characters
+(NFC).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import hmac
 import secrets
 import unicodedata
+
+from liftlock.accounting.skeleton import id_skeleton
 
 SALT_BYTES = 16
 _DIGEST_BYTES = 16
@@ -28,6 +31,17 @@ def id_text(identity: object) -> str:
     return unicodedata.normalize("NFC", str(identity)).strip()
 
 
+def id_look(identity: object) -> str:
+    """Return how an id looks.
+
+    >>> id_look(7.0) == id_look(7) == id_look("7.0"), id_look(1e16)
+    (True, '10000000000000000')
+    """
+    if isinstance(identity, float) and identity.is_integer():
+        identity = int(identity)
+    return id_skeleton(id_text(identity))
+
+
 def is_missing(identity: object) -> bool:
     """Tell whether an id is none: blank, None or NaN."""
     return id_text(identity) in _MISSING
@@ -38,11 +52,11 @@ def new_salt() -> bytes:
     return secrets.token_bytes(SALT_BYTES)
 
 
-def salted_hash(salt: bytes, identity: object) -> str:
-    """Return the salted hash of an id, of its `id_text`.
+def salted_hash(salt: bytes, identity: object, *, as_written: bool = False) -> str:
+    """Return the salted hash of how an id looks, or of its text as it is written.
 
-    >>> salted_hash(bytes(16), "ann") == salted_hash(bytes(16), " ann ")
+    >>> salted_hash(bytes(16), "ann") == salted_hash(bytes(16), " \\uff41nn ")
     True
     """
-    text = id_text(identity).encode("utf-8", "surrogatepass")
-    return hmac.digest(salt, text, "sha256")[:_DIGEST_BYTES].hex()
+    text = id_text(identity) if as_written else id_look(identity)
+    return hmac.digest(salt, text.encode("utf-8", "surrogatepass"), "sha256")[:_DIGEST_BYTES].hex()

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from liftlock.accounting.account import Account, account
-from liftlock.accounting.accountants.base import PrivacyLoss, sides
+from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.accountants.exact import MOST_CELLS
+from liftlock.accounting.readings import combine_values
 from liftlock.accounting.release import LeakageLevels, Release, measure_levels, multiply_ratios
 from liftlock.errors import InputError, LabelError, NotDefined
 from liftlock.model import Joint, Prior
@@ -182,20 +183,8 @@ def account_independent(released: Sequence[tuple[AnyChannel, Prior]]) -> Privacy
         channel, prior = require_channel(parts[0], where), require_prior(parts[1], where)
         refuse_impossible(channel, prior, "refuse")
         each.append(measure_levels(channel, prior))
-    lower = multiply_ratios((levels.lower, 1) for levels in each)
-    upper = multiply_ratios((levels.upper, 1) for levels in each)
-    measurements = sides(lower, upper)
-    ratio = multiply_ratios((levels.ldp, 1) for levels in each)
-    measurements["ldp"] = Measurement.of_ratio("ldp", ratio, None)
     forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
-    return PrivacyLoss(
-        "independent",
-        measurements,
-        forms_attain,
-        "lifts of independent data multiply: sums of eps_lower, of eps_upper, of LDP",
-        "000 Cor 5 (independent data)",
-        f"the levels of {len(each):,} releases",
-    )
+    return combine_values(each, "independent", exact=forms_attain)
 
 
 def _tuple(label: Label, length: int) -> tuple[Label, ...]:

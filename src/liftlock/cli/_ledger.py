@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -22,6 +22,17 @@ from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
+
+
+INSIST_HELP = "Allow releases that add up to more than 10 nats, which protect nothing."
+
+
+class Insisted(TypedDict, total=False):
+    """On what the user insists: arguments of `Ledger.record`."""
+
+    new_name: bool
+    same_value: bool
+    insist: bool
 
 
 @dataclass(frozen=True)
@@ -51,11 +62,25 @@ class LedgerOptions(OptionGroup):
         help="With --ledger: refuse the release if this limit may be exceeded, e.g. lip=2.",
     )
 
+    new_name: bool = option(
+        "--new-name",
+        is_flag=True,
+        help="With --ledger: COHORT or ITEM is new, although it looks like a name in the ledger.",
+    )
+
+    same_value: bool = option(
+        "--same-value",
+        is_flag=True,
+        help="With --ledger: ITEM is the same value, although it was another column before.",
+    )
+    insist: bool = option("--insist", is_flag=True, help=INSIST_HELP)
+
     def read(self) -> LedgerRecord:
         """Refuse options that do not go together."""
         if self.ledger is None:
             for name in self.given_options():
-                raise click.UsageError(f"{name} goes with --ledger")
+                if name != "--insist":
+                    raise click.UsageError(f"{name} goes with --ledger")
             return LedgerRecord(None)
         if (self.who is None) == (self.id_column is None):
             raise click.UsageError(
@@ -63,7 +88,14 @@ class LedgerOptions(OptionGroup):
             )
         item = None if self.about is None else read_name(self.about, "about")
         limit = None if self.limit is None else parse_claim(self.limit)
-        return LedgerRecord(self.ledger, self.who, self.id_column, item, limit)
+        return LedgerRecord(
+            self.ledger,
+            self.who,
+            self.id_column,
+            item,
+            limit,
+            Insisted(new_name=self.new_name, same_value=self.same_value, insist=self.insist),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +107,7 @@ class LedgerRecord:
     id_column: str | None = None
     about: str | None = None
     limit: Notion | None = None
+    insisted: Insisted = field(default_factory=Insisted)
 
     def check(self, source: TableFile) -> None:
         """Refuse ids that are not there; `check_outputs` looks at the ledger itself."""
@@ -108,6 +141,7 @@ class LedgerRecord:
                     people=None if self.id_column is None else self._ids(source),
                     about=about,
                     limit=self.limit,
+                    **self.insisted,
                     place=lambda row: source.where(row, self.id_column or ""),
                 )
             saved: list[Path] = []
@@ -143,7 +177,8 @@ class LedgerRecord:
                 "used"
             )
         if self.limit is not None:
-            note(f"the limit {self.limit} is kept")
+            items = ", ".join(map(repr, released))
+            note(f"the limit {self.limit} is kept by all releases about {items}")
 
     def _ids(self, source: TableFile) -> Iterator[str]:
         assert self.id_column is not None

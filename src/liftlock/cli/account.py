@@ -14,6 +14,7 @@ from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.ledger_entry import LedgerEntry, read_name
 from liftlock.cli._console import Notes, show, show_status
 from liftlock.cli._context import ContextOptions, match_labels
+from liftlock.cli._ledger import INSIST_HELP, Insisted
 from liftlock.cli._options import (
     FILE,
     OptionGroup,
@@ -60,6 +61,17 @@ class DataOptions(OptionGroup):
         help="Account for this data item only; with --record, the item that was released.",
     )
 
+    new_name: bool = option(
+        "--new-name",
+        is_flag=True,
+        help="With --record: COHORT or ITEM is new, although it looks like a name in the ledger.",
+    )
+    same_value: bool = option(
+        "--same-value",
+        is_flag=True,
+        help="With --record: ITEM is the same value, although it was another column before.",
+    )
+
     def read(self, note: Notes) -> _LedgerSelection:
         """Read the name of the item, and the ids of people."""
         about = None if self.about is None else read_name(self.about, "about")
@@ -101,6 +113,12 @@ class DataOptions(OptionGroup):
 @click.option(
     "--family", type=FILE, metavar="PRIORS", help="Account under this set of priors instead."
 )
+@click.option(
+    "--independent",
+    is_flag=True,
+    help="Read different items as independent values; otherwise they may have anything in common.",
+)
+@click.option("--insist", is_flag=True, help=INSIST_HELP)
 @output_options(plot="Draw the leakage after 1, 2, 3, ... releases")
 def account_command(
     ledger: Path,
@@ -112,13 +130,16 @@ def account_command(
     prior: Path | None,
     joint: Path | None,
     family: Path | None,
+    independent: bool,
+    insist: bool,
     output: OutputOptions,
 ) -> int:
     """Total leakage of the releases in LEDGER, by cohort and data item.
 
     LIP budgets do not add up. The exact leakage is computed if the releases have few enough joint
     outputs, otherwise the smallest of several proved bounds. Releases about the same item of the
-    same person are releases of the same value.
+    same person are releases of the same value; different items are different values. Releases that
+    add up to more than 10 nats protect nothing: exit 1, unless --insist or a --limit is given.
 
     \b
     liftlock account ledger.json --record flu.json --who staff --about health
@@ -146,12 +167,13 @@ def account_command(
         _check_one_more(asked, [made.context.inputs], record)
         if context is not None:
             context = match_labels(context, made.channel.inputs, record, source)
-        book = seen.record(ledger, made, remark or "", allowed, context)
+        insisted = Insisted(new_name=data.new_name, same_value=data.same_value, insist=insist)
+        book = seen.record(ledger, made, remark or "", allowed, context, insisted)
         note(
             f"release {len(book)} recorded in {ledger}: it counts even if the output is never used"
         )
         if allowed is not None:
-            note(f"the limit {allowed} is kept")
+            note(f"the limit {allowed} is kept by all releases about {seen.about!r}")
         # The limit was for this release; shown are all releases about the item.
         allowed = None
         seen = _LedgerSelection(about=seen.about)
@@ -159,8 +181,10 @@ def account_command(
     if context is not None:
         context = _for_items(book, shown, context, ledger, source)
     with note.show_if_interrupted(), show_status("accounting"):
-        found = seen.account(book, context, asked or None)
+        found = seen.account(book, context, asked or None, independent=independent)
         broken = _limits(found, allowed)
+        if judged is None and not insist:
+            broken += _useless(found)
         report = account_report(found, allowed)
         if output.plot is not None:
             draw_spent(drawable(found), output.plot)
@@ -190,6 +214,8 @@ class _LedgerSelection:
         book: Ledger,
         under: Context | None = None,
         one_more: dict[str, Mechanism] | None = None,
+        *,
+        independent: bool = False,
     ) -> LedgerAccount:
         """Account for the entries."""
         return LedgerAccount(
@@ -200,6 +226,7 @@ class _LedgerSelection:
             who=self.who,
             people=self.people,
             place=self.place,
+            independent=independent,
         )
 
     def entries(self, book: Ledger, ledger: Path) -> tuple[LedgerEntry, ...]:
@@ -219,6 +246,7 @@ class _LedgerSelection:
         remark: str,
         limit: Notion | None,
         under: Context | None,
+        insisted: Insisted,
     ) -> Ledger:
         """Add a release to the ledger on the disk."""
         with Ledger.open(ledger) as book, show_status("recording"):
@@ -231,6 +259,7 @@ class _LedgerSelection:
                 limit=limit,
                 under=under,
                 place=self.place,
+                **insisted,
             )
             fresh.save(ledger)
         return fresh
@@ -245,6 +274,9 @@ def _check_usage(
     if record is None:
         if remark is not None:
             raise click.UsageError("--note goes with --record")
+        for name in ("--new-name", "--same-value"):
+            if name in data.given_options():
+                raise click.UsageError(f"{name} goes with --record")
         if named > 1:
             raise click.UsageError("give only one of --who, --person and --people")
     else:
@@ -290,6 +322,16 @@ def _check_one_more(asked: dict[str, Mechanism], inputs: list[Alphabet], place: 
                 value=sorted(map(str, labels))[:4],
                 remedy="one more release is a release of the same data",
             )
+
+
+def _useless(found: LedgerAccount) -> list[str]:
+    """Return a line for every item whose releases protect nothing together."""
+    return [
+        f"{group.history.name}, about {item.about!r}: {item.account.useless}; --insist accepts it"
+        for group in found.groups
+        for item in group.items
+        if item.account.useless
+    ]
 
 
 def _limits(found: LedgerAccount, limit: Notion | None) -> list[str]:

@@ -19,7 +19,7 @@ from liftlock.cli._profiles import (
     read_channel_or_profiles,
     refuse_beside_profiles,
 )
-from liftlock.errors import InputError
+from liftlock.errors import NO_BUDGET, InputError
 from liftlock.exact.budget import Budget
 from liftlock.model import Context
 from liftlock.notions.audit import ProfileAudit, audit
@@ -154,7 +154,8 @@ def audit_command(
     for guarantee, certificate in zip(guarantees, certificates, strict=True):
         if not certificate.holds:
             smallest = guarantee.smallest_text(read.channel, known)
-            text = f"{certificate.refusal()}; this channel satisfies {smallest}"
+            passes = f"this channel satisfies {smallest}" if smallest else NO_BUDGET
+            text = f"{certificate.refusal()}; {passes}"
             click.echo(f"liftlock: {printable(text)}", err=True)
     return 0 if all(certificate.holds for certificate in certificates) else 1
 

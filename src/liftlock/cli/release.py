@@ -85,6 +85,8 @@ def release_command(
     book = ledger.read()
     output, force = safe.output, safe.force
     made = read_mechanism(mechanism)
+    if made.caution and made.encoding is not None:
+        note(made.caution)
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.profiles import ProfileColumn
@@ -110,6 +112,8 @@ def release_command(
         show_table_progress("releasing", source.unit) as shown,
     ):
         rows = rewrite_table(source, output, change, watch=shown, force=force, note=note)
+        if by_profile is not None and not ledger.insist:
+            by_profile.refuse_useless()
         record()
         if by_profile is not None:
             for text in notes_of_profiles(by_profile, rows, told=told):

@@ -25,7 +25,7 @@ from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.notions.audit import audit
-from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.base import Notion, claim_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.measurement import number_to_json
 from liftlock.utility.base import Utility, value
@@ -144,7 +144,7 @@ class ProfileBaseline:
             "largest": self.largest,
             "mean_wrong": self.mean_wrong,
             "loss": None if self.loss is None else number_to_json(self.loss),
-            "smallest": None if self.loss is None else f"profile={safe_text(self.loss)}",
+            "smallest": None if self.loss is None else claim_text("profile", self.loss) or None,
             "uses_profile": self.uses_profile,
             "unprotected": [label_to_json(pair) for pair in self.unprotected],
             "reason": self.reason,

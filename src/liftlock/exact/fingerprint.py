@@ -7,10 +7,9 @@ import json
 from fractions import Fraction
 from typing import Any
 
-_SHORT_BITS = 2000
+from liftlock._runtime.storage import JAVASCRIPT_SAFE
 
-JAVASCRIPT_SAFE = 1 << 53
-"""Integers up to this size survive a JSON reader that uses floating point."""
+_SHORT_BITS = 2000
 
 
 def fingerprint(data: Any) -> str:

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._runtime.storage import check_format
+from liftlock._runtime.storage import JAVASCRIPT_SAFE, check_format
 from liftlock.errors import FileError, InputError, LabelError, RowError
 from liftlock.exact.alias import AliasTable
-from liftlock.exact.fingerprint import JAVASCRIPT_SAFE, canonical_bytes, integer_to_json
+from liftlock.exact.fingerprint import canonical_bytes, integer_to_json
 from liftlock.exact.integers import Floats, Integers, as_integers, multiply
 from liftlock.exact.numbers import exact
 from liftlock.exact.rounding import DEFAULT_BITS, MOST_BITS

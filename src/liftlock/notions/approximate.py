@@ -31,7 +31,14 @@ from liftlock.model import Context, Family, Joint, Prior
 from liftlock.model.alphabet import Label
 from liftlock.model.channel import Channel
 from liftlock.model.structured import AnyChannel, to_dense
-from liftlock.notions.base import Decided, DeltaLimit, Notion, NotionKind, safe_text
+from liftlock.notions.base import (
+    Decided,
+    DeltaLimit,
+    Notion,
+    NotionKind,
+    claim_text,
+    safe_text,
+)
 from liftlock.notions.certificate import Claim
 from liftlock.notions.e_divergence import Excess, excess, largest_excess, positive_parts
 from liftlock.notions.ldp import LDP
@@ -340,8 +347,9 @@ class Approximate(Notion):
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
         delta = self._delta_text(channel, context)
-        epsilon = safe_text(self.epsilon_at_delta(channel, context).value)
-        return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"
+        epsilon = claim_text("epsilon", self.epsilon_at_delta(channel, context).value)
+        other = f", or {epsilon} at this delta" if epsilon else ""
+        return f"delta={delta} at this epsilon{other}"
 
     def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion:
         """Return the guarantee with the smallest delta that a channel keeps at this epsilon."""

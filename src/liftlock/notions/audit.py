@@ -41,9 +41,9 @@ from liftlock.notions.base import (
     OrderedBound,
     TableMeasure,
     UpperBound,
+    claim_text,
     order_text,
     read_order,
-    safe_text,
 )
 from liftlock.notions.certificate import Claim
 from liftlock.notions.ldp import LDP
@@ -241,7 +241,7 @@ class ProfileAudit(Audit):
             "uses_profile": self.graph.uses_profile(self.channel.inputs),
             "outputs": self.channel.output_number,
             "measures": self.measures,
-            "smallest": f"profile={safe_text(self.loss)}",
+            "smallest": claim_text("profile", self.loss) or None,
             "edges": [edge.to_data() for edge in self.edges],
             "unprotected": [label_to_json(pair) for pair in self.unprotected],
             "worst_case": self.worst_case(),

@@ -193,7 +193,7 @@ class Notion(ABC):
 
     @abstractmethod
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
-        """Say the smallest budget of this kind that the channel satisfies."""
+        """Say the smallest budget of this kind that the channel satisfies; empty if none is."""
 
     def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
         """Return the smallest guarantee of this kind that a channel keeps.
@@ -362,7 +362,7 @@ class UpperBound(Notion):
 
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
-        return f"{self.name}={safe_text(self.measure_leakage(channel, context, BITS).value)}"
+        return claim_text(self.name, self.measure_leakage(channel, context, BITS).value)
 
     def share(self, channel: AnyChannel, context: Context) -> float | None:
         """Divide what is measured by the budget, where no other limit says it."""
@@ -442,6 +442,15 @@ class OrderedBound(UpperBound):
     def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage."""
         return self.of_table(lift_table(channel, context), self.alpha, bits)
+
+
+def claim_text(name: str, value: Enclosure) -> str:
+    """Write the smallest budget that allows a leakage; empty if it is infinite, and none does.
+
+    >>> claim_text("lip", Enclosure.of(2)), claim_text("lip", Enclosure.infinity())
+    ('lip=2', '')
+    """
+    return "" if value.is_infinite else f"{name}={safe_text(value)}"
 
 
 def safe_text(value: Enclosure) -> str:

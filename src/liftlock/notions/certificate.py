@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
-from fractions import Fraction
 from typing import Any, Literal
 
 from liftlock._runtime.storage import check_format
-from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.fingerprint import fraction_text
-from liftlock.exact.numbers import exact
 from liftlock.model import Context
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.structured import AnyChannel
@@ -210,56 +207,3 @@ def _number_text(value: Enclosure, digits: int) -> str:
     if value.is_exact and middle.denominator != 1 and short:
         return f"{text} (= {middle})"
     return text
-
-
-# --- certificates that were stored ----------------------------------------------------------------
-
-
-def check_stored(stored: Any, certificate: Certificate) -> None:
-    """Refuse a certificate whose claims are not the ones the audit has just made."""
-    fresh = certificate.to_data()
-    claims = stored.get("claims")
-    same = (
-        stored.get("holds") is True
-        and stored.get("unprotected") == fresh["unprotected"]
-        and isinstance(claims, list)
-        and len(claims) == len(fresh["claims"])
-        and all(_same_claim(old, new) for old, new in zip(claims, fresh["claims"], strict=True))
-    )
-    if not same:
-        raise FileError(
-            "the certificate does not say what the audit finds",
-            value=certificate.guarantee,
-            remedy=MAKE_AGAIN,
-        )
-
-
-def _same_claim(old: Any, new: Any) -> bool:
-    if not isinstance(old, dict):
-        return False
-    if any(old.get(key) != new[key] for key in ("quantity", "relation", "holds")):
-        return False
-    return all(_same_number(old.get(key), new[key]) for key in ("measured", "bound"))
-
-
-def _same_number(old: Any, new: Any) -> bool:
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return bool(old == new)
-    if all(old.get(key) == new.get(key) for key in ("exact", "between")):
-        return True
-    # Overlap is enough: another release may enclose the same number more narrowly.
-    left, right = _ends(old), _ends(new)
-    return bool(left and right and left[0] <= right[1] and right[0] <= left[1])
-
-
-def _ends(data: Any) -> tuple[Fraction, Fraction] | None:
-    """Return the ends of an enclosure as `enclosure_to_json` wrote it."""
-    if not isinstance(data, dict):
-        return None
-    ends = data.get("between", [data.get("exact")] * 2)
-    if not isinstance(ends, list) or len(ends) != 2:
-        return None
-    try:
-        return exact(ends[0]), exact(ends[1])
-    except InputError:
-        return None

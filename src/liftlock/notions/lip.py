@@ -18,7 +18,7 @@ from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.model import AnyUserPrior, Context
 from liftlock.model.structured import AnyChannel, UserChannel
 from liftlock.model.structured.user_channel import budget_text
-from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, safe_text
+from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, claim_text
 from liftlock.notions.certificate import Claim
 from liftlock.notions.lift import LiftRange, exact_lift_range, extreme_lifts
 from liftlock.notions.measurement import Measurement
@@ -142,7 +142,7 @@ class LIP(_BothSides):
 
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
-        return f"lip={safe_text(self.measure(channel, context).value)}"
+        return claim_text("lip", self.measure(channel, context).value)
 
     def lift_limits(self) -> LiftLimits:
         """Return epsilon for both sides."""
@@ -184,7 +184,8 @@ class ALIP(_BothSides):
         """Say the smallest budgets that the channel satisfies."""
         found = extreme_lifts(channel, context)
         lower, upper = found.eps_lower().value, found.eps_upper().value
-        return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
+        both = claim_text("lower", lower), claim_text("upper", upper)
+        return ", ".join(both) if all(both) else ""
 
     def lift_limits(self) -> LiftLimits:
         """Return the two budgets."""

@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import CellError, FileError, InputError, NotDefined, listed
+from liftlock.accounting.account import INSIST, MOST_NATS, useless_text
+from liftlock.accounting.composition import edge_budget
+from liftlock.errors import (
+    CellError,
+    FileError,
+    InputError,
+    NotComposable,
+    NotDefined,
+    listed,
+)
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import ColumnEncoding
 from liftlock.notions.lift import Impossible, check_impossible
-from liftlock.report.format import shown_pair
+from liftlock.report.format import shown, shown_pair
 from liftlock.sampling.release import coded_rows
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableFile
@@ -112,6 +121,18 @@ class ProfileColumn(ColumnRandomiser):
         totals = self.observed.reshape(len(self.graph), -1).sum(axis=1).tolist()
         found = zip(self.graph.profiles.labels, totals, strict=True)
         return dict(sorted(((name, rows) for name, rows in found if rows), key=lambda of: -of[1]))
+
+    def refuse_useless(self) -> None:
+        """Refuse so many rows of a profile that they protect nothing together.
+
+        Source: 004 Obs 4.
+        """
+        alone = set(self.graph.isolated)
+        name, most = next((of for of in self.rows_of().items() if of[0] not in alone), ("", 0))
+        lost = edge_budget(self.mechanism).scaled(most)
+        if most > 1 and not lost.is_infinite and lost.lower > MOST_NATS:
+            why = useless_text(f"the {most:,} rows of {shown(name)} lose", lost)
+            raise NotComposable(f"{why}; release fewer rows of a profile, or insist ({INSIST})")
 
     def unprotected_rows(self) -> int:
         """Return how many rows so far have a value that nothing protects under their profile."""

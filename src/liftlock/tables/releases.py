@@ -23,7 +23,7 @@ from liftlock.tables.change import TableChange
 from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
 from liftlock.tables.formats.frame import FrameAdapter, ReleasedColumn
 from liftlock.tables.per_user import PerUserRandomiser
-from liftlock.tables.profiles import column_worker
+from liftlock.tables.profiles import ProfileColumn, column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
 from liftlock.tables.protect.spec import ColumnSpec
 from liftlock.tables.randomiser import ColumnRandomiser
@@ -150,6 +150,7 @@ def release_frame(
     keep: Collection[str] = (),
     profiles: Any = None,
     impossible: Impossible = "refuse",
+    insist: bool = False,
 ) -> Any:
     """Return a frame of the same kind in which one column is private; the frame stays as it is.
 
@@ -168,7 +169,8 @@ def release_frame(
     A mechanism for a graph of profiles is told whose each value is by the column `profiles`, which
     is then left out, unless it is in `keep`; one that ignores the profile can do without. Values
     that their profile calls impossible and that nothing protects are refused, or with
-    ``impossible="ignore"`` released without a guarantee.
+    ``impossible="ignore"`` released without a guarantee. Rows of one profile that add up to more
+    than 10 nats protect nothing, and are refused unless you `insist`.
 
     >>> from liftlock import LIP, Prior, design
     >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
@@ -185,6 +187,8 @@ def release_frame(
     for first, batch in _batches(cells):
         with _cell_errors_from(first):
             parts.append(work.release(batch))
+    if isinstance(work, ProfileColumn) and not insist:
+        work.refuse_useless()
     kinds = work.released_types([adapter.cells(name).type for name in work.names])
     return adapter.replace_columns(
         {

@@ -17,8 +17,9 @@ import liftlock as ll
 from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
-from liftlock.accounting.ledger_account import combine_accounts
+from liftlock.accounting.account import combine_accounts
 from liftlock.accounting.ledger_entry import group_histories
+from liftlock.accounting.salted_ids import salted_hash
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.fingerprint import fingerprint
 
@@ -181,10 +182,10 @@ def test_what_does_not_go_in(flip: ll.Mechanism) -> None:
         ({}, "neither a cohort nor people"),
         ({"who": "x", "people": ["y"]}, "both a cohort and people"),
         ({"who": " "}, "no cohort"),
-        ({"who": "two\nlines"}, "cannot be printed"),
+        ({"who": "two\nlines"}, "cannot be seen"),
         ({"people": []}, "no people"),
         ({"people": "ann"}, "not a list of ids of people"),
-        ({"who": "x", "note": "half \ud800"}, "note with characters that cannot be printed"),
+        ({"who": "x", "note": "half \ud800"}, "note with characters that cannot be seen"),
         ({"people": ["a", "", "b"]}, "a person without an id at number 2"),
         ({"people": ["a", float("nan")]}, "a person without an id at number 2: 'nan'"),
         ({"people": ["7", 7]}, "a person given twice at number 2"),
@@ -225,7 +226,10 @@ def changed(data: Any, change: Any) -> Any:
         (lambda d: d["entries"][0]["who"].update(cohort="z"), "before this one at entry 2"),
         (lambda d: d["entries"][2].update(about="z"), "the last entries were changed"),
         (lambda d: d["entries"][1].update(when="2031-01-31T12:00:00Z"), "at entry 3"),
-        (lambda d: d["entries"][1]["levels"].update(ldp="2"), "mechanism of an entry is another"),
+        (
+            lambda d: d["entries"][1]["levels"].update(ldp="2"),
+            r"entries\[1\].levels.ldp does not follow",
+        ),
         (lambda d: d["entries"][1].update(number=7), "at entry 2"),
         (lambda d: d["entries"][1].update(surprise=7), "other keys"),
         (lambda d: d["entries"][1]["who"].update(people=[]), "other keys"),
@@ -236,7 +240,8 @@ def changed(data: Any, change: Any) -> Any:
         (lambda d: d.update(salt="00"), "without its salt"),
         (lambda d: d.update(head="0" * 64), "the last entries"),
         (lambda d: d.pop("head"), "the last entries"),
-        (lambda d: d.update(version=2), "unknown version"),
+        (lambda d: d.update(version=3), "unknown version"),
+        (lambda d: d.update(version=1), "an entry was changed"),
     ],
 )
 def test_changes_are_noticed(flip: ll.Mechanism, change: Any, message: str) -> None:
@@ -252,12 +257,35 @@ def test_a_mechanism_is_proved_again(flip: ll.Mechanism) -> None:
         Ledger.from_data(data)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("context_kind", "every prior"),
+        ("unprotected", 3),
+        ("embedded", False),
+        ("levels", {"eps_lower": "1", "eps_upper": "1", "ldp": "1", "spread": "1"}),
+    ],
+)
+def test_what_can_be_computed_is_compared_even_if_all_hashes_are_new(
+    flip: ll.Mechanism, field: str, value: object
+) -> None:
+    data = three(flip)
+    data["entries"][0][field] = value
+    before = data["entries"][0]["previous"]
+    for entry in data["entries"]:
+        entry["previous"] = before
+        before = fingerprint(entry)
+    data["head"] = before
+    with pytest.raises(FileError, match=rf"entries\[0\]\.{field}.* does not follow"):
+        Ledger.from_data(data)
+
+
 def test_another_mechanism_under_the_same_key(flip: ll.Mechanism) -> None:
     data = three(flip)
     looser = ll.lock(flip.table, ll.LIP("1"), FAIR, bits=2)
     (key,) = data["mechanisms"]
     data["mechanisms"][key]["certificate"] = looser.certificate.to_data()
-    with pytest.raises(FileError, match="the mechanism of an entry is another at entry 1"):
+    with pytest.raises(FileError, match=r"entries\[0\].budgets.epsilon does not follow"):
         Ledger.from_data(data)
 
 
@@ -314,7 +342,7 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     # The second item protects another secret: of both only LDP of the data can be said.
     assert group.together is not None
     assert set(group.together.measurements) == {"ldp"}
-    assert combine_accounts([letter.account, letter.account])["lip"].value.upper is not None
+    assert combine_accounts([letter.account] * 2, "different")["lip"].value.upper is not None
 
 
 def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.Mechanism) -> None:
@@ -343,6 +371,91 @@ def test_slips_of_the_pen_do_not_begin_a_new_history(flip: ll.Mechanism) -> None
             ledger.record(flip, who=who, about=about)
     with pytest.raises(InputError, match="cannot be seen at number 2"):
         ledger.record(flip, people=["ann", "ann\u200b"], about="smokes")
+
+
+LOOKALIKES = {
+    "Cyrillic": "sm\u043ek\u0435s",
+    "all in Cyrillic": "\u0455m\u043e\u043a\u0435\u0455",
+    "Greek": "sm\u03bfkes",
+    "full-width": "\uff53moke\uff53",
+    "mathematical": "\U0001d42c\U0001d426okes",
+    "circled": "\u24e2mokes",
+    "small capitals": "sm\u1d0f\u1d0bes",
+    "Armenian": "sm\u0585kes",
+    "capitals of three alphabets": "S\u039cO\u041a\ua4f0S",
+    "a digit": "sm0kes",
+}
+
+
+@pytest.mark.parametrize("name", LOOKALIKES.values(), ids=LOOKALIKES)
+def test_a_name_that_looks_like_a_known_one_is_refused(flip: ll.Mechanism, name: str) -> None:
+    ledger = Ledger.new().record(flip, who="smokes", about="smokes")
+    for who, about in (("smokes", name), (name, "smokes")):
+        with pytest.raises(InputError, match="the ledger has 'smokes', which looks the same"):
+            ledger.record(flip, who=who, about=about)
+        assert len(ledger.record(flip, who=who, about=about, new_name=True)) == 2
+    with pytest.raises(InputError, match="looks the same"):
+        Ledger.new().record(flip, who="x", about=name, new_name=True).record(
+            flip, who="x", about="smokes"
+        )
+
+
+def test_a_word_of_two_alphabets_is_refused_unless_insisted_on(flip: ll.Mechanism) -> None:
+    word = "sm\u043bkes"  # with a letter that looks like no Latin one
+    with pytest.raises(InputError, match="in letters of Cyrillic and Latin"):
+        Ledger.new().record(flip, who="x", about=word)
+    assert Ledger.new().record(flip, who="x", about=word, new_name=True).items == (word,)
+    for name in (
+        "\u043e\u043a 2 go",
+        "\u6771\u4eac tokyo",
+        "\u6771\u4eac\u30bf\u30ef\u30fc",
+        "na\u00efve",
+    ):
+        assert Ledger.new().record(flip, who="x", about=name).items == (name,)
+
+
+def test_what_selects_a_variant_cannot_be_seen(flip: ll.Mechanism) -> None:
+    for odd in ("smokes\ufe0f", "smokes\U000e0101", "smo\u034fkes", "smokes\u3164"):
+        with pytest.raises(InputError, match="cannot be seen"):
+            Ledger.new().record(flip, who="x", about=odd)
+        with pytest.raises(InputError, match="cannot be seen"):
+            Ledger.new().record(flip, people=[odd], about="smokes")
+
+
+@pytest.mark.parametrize("same", ["\u0430nn", "\uff41nn", "\U0001d41ann", "\u03b1nn", " ann\t"])
+def test_a_person_is_the_same_however_the_id_is_written(flip: ll.Mechanism, same: str) -> None:
+    ledger = Ledger.new().record(flip, people=["ann", "bob"], about="smokes")
+    again = ledger.record(flip, people=[same], about="smokes")
+    assert len(again.history("smokes", person="ann")) == 2
+    assert len(again.history("smokes", person="bob")) == 1
+
+
+def test_two_people_who_look_alike_are_named(flip: ll.Mechanism) -> None:
+    with pytest.raises(InputError, match="an id that looks like 'ann' at number 2") as refused:
+        Ledger.new().record(flip, people=["ann", "\u0430nn"], about="smokes")
+    assert "id that looks different" in refused.value.remedy
+    both = Ledger.new().record(flip, people=["ann", "Ann", "l1", "11", "7", "07"], about="smokes")
+    assert len(both.people) == 6
+
+
+def test_ledgers_of_version_1_know_ids_by_their_text(flip: ll.Mechanism, tmp_path: Path) -> None:
+    """Their hashes cannot be made anew; an id that looks like a known one is refused."""
+    cyrillic = "\u0430nn"
+    old = Ledger(Ledger.new().salt, as_written=True)
+    old = old.record(flip, people=["ann"], about="smokes")
+    data = old.to_data()
+    assert data["version"] == 1
+    assert data["entries"][0]["who"]["people"] == [salted_hash(old.salt, "ann", as_written=True)]
+    again = Ledger.from_data(data)
+    assert again.as_written
+    with pytest.raises(InputError, match="looks like one that the ledger has"):
+        again.record(flip, people=[cyrillic], about="smokes")
+    theirs = Ledger(old.salt, as_written=True).record(flip, people=[cyrillic], about="smokes")
+    assert len(theirs.record(flip, people=[cyrillic], about="smokes").people) == 1
+    path = tmp_path / "old.json"
+    old.save(path)
+    with pytest.raises(FileError, match="holds a release that this ledger lacks"):
+        Ledger(old.salt).save(path)
 
 
 def test_secrets_behind_different_items_may_be_shared_in_any_way() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock import Prior
 from liftlock.accounting import Ledger, LedgerAccount, account
-from liftlock.accounting.ledger_account import combine_accounts
+from liftlock.accounting.account import combine_accounts
 from liftlock.errors import InputError
 from tests import strategies
 from tests.unit.accounting import brute_force
@@ -61,7 +61,7 @@ def test_every_joint_with_these_marginals_leaks_less(data: st.DataObject) -> Non
         marginal = Prior.from_counts(dict(enumerate(own)))
         released = [channel_of(channels[k])] * times[k]
         accounts.append(account(released, marginal, impossible="ignore"))
-    bound = combine_accounts(accounts)
+    bound = combine_accounts(accounts, "different")
     lifted = [[channels[k][t[k]] for t in tuples] for k in range(2) for _ in range(times[k])]
     masses = [Fraction(count, total) for count in counts]
     truth = brute_force.extreme_lifts(brute_force.likelihoods(lifted), [masses])

@@ -160,8 +160,23 @@ def test_ids_that_are_the_same(flip: ll.Mechanism, first: object, second: object
 
 
 def test_ids_are_text(flip: ll.Mechanism) -> None:
-    different = ["1", "01", 1.0, "x", "X", "a b", "ab"]
-    assert number_of(released(Ledger.new(), flip, different)) == 7
+    different = ["1", "01", "x", "X", "a b", "ab"]
+    assert number_of(released(Ledger.new(), flip, different)) == 6
+
+
+@pytest.mark.parametrize("same", [1.0, "1.0", "\uff11", " 1 "])
+def test_an_observation_is_released_once_however_its_id_is_written(
+    flip: ll.Mechanism, same: object
+) -> None:
+    ledger = released(Ledger.new(), flip, ["1"])
+    with pytest.raises(NotComposable, match="was released before"):
+        released(ledger, flip, [same])
+
+
+def test_an_observation_is_not_hidden_by_what_cannot_be_seen(flip: ll.Mechanism) -> None:
+    for odd in ("o1\u200b", "o1\ufe0f", "o1\u3164"):
+        with pytest.raises(InputError, match="cannot be seen"):
+            released(Ledger.new(), flip, [odd])
 
 
 def test_two_at_once(tmp_path: Path) -> None:

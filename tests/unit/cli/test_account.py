@@ -44,7 +44,9 @@ def test_the_sum_is_not_believed(made: Run) -> None:
     outcome = record(made, "--note", "again")
     lines = [line.strip() for line in outcome.out.splitlines()]
     assert 'cohort "staff"' in lines
-    assert 'about "smokes": 2 releases of lip(ln 2); a prior on 2 symbols' in lines
+    assert (
+        'about "smokes": 2 releases of lip(ln 2), of the same value; a prior on 2 symbols' in lines
+    )
     assert any(line.startswith("LIP ") and "1.609438 nats  exact" in line for line in lines)
     assert (
         "budgets add up to 1.38629, but the true leakage is 1.60944: LIP budgets do not add up"

@@ -134,7 +134,12 @@ def test_the_law_of_what_is_released(run: Run) -> None:
 
 def test_values_are_kept_as_often_as_the_table_says(safe: Run) -> None:
     table = "user,usage\n" + "bob,high\n" * 4000
-    assert safe(*RELEASE, "-o", "safe.csv", files={"table.csv": table}).code == 0
+    refused = safe(*RELEASE, "-o", "safe.csv", files={"table.csv": table})
+    assert refused.code == 1
+    assert 'the 4,000 rows of "bob" lose up to 4000 nats' in refused.err
+    assert "--insist" in refused.err
+    assert "safe.csv" not in refused.made
+    assert safe(*RELEASE, "-o", "safe.csv", "--insist", files={"table.csv": table}).code == 0
     seen = Counter(Path("safe.csv").read_text().splitlines()[1:])
     share = ll.Mechanism.load("safe.json").table.probability(("bob", "high"), "high")
     assert abs(seen["high"] / 4000 - float(share)) < 0.05  # six standard deviations

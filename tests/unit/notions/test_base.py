@@ -82,7 +82,7 @@ class Endless(Narrowing):
 def test_infinite_values_never_hold() -> None:
     notion = Endless("1e400")
     assert not notion.certify(ONE, ALONE).holds
-    assert notion.smallest_text(ONE, ALONE) == "narrowing=inf"
+    assert notion.smallest_text(ONE, ALONE) == ""
 
 
 @given(st.fractions(0, 10**6))

@@ -44,6 +44,9 @@ def test_a_refusal_says_what_where_and_how_much() -> None:
     error = NotCertified(certificate, "lower=0.7")
     assert error.certificate is certificate
     assert "smallest budget that would pass: lower=0.7" in str(error)
+    assert str(NotCertified(certificate, "")).endswith(
+        "; no budget would pass: the leakage is infinite"
+    )
     assert "\n" not in str(error)
 
 

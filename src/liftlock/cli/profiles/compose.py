@@ -9,6 +9,7 @@ from rich.text import Text
 
 from liftlock.accounting.composition import WAYS, Composition, Way, compose
 from liftlock.cli._console import show, show_json, show_status
+from liftlock.cli._ledger import INSIST_HELP
 from liftlock.cli._options import FILE
 from liftlock.cli._profiles import profile_mechanism
 from liftlock.errors import FileError
@@ -28,8 +29,9 @@ _MOST_ROWS = 20
     help="What each mechanism releases: independent samples of one profile, profiles that were "
     "selected independently, or the same observation (refused).",
 )
+@click.option("--insist", is_flag=True, help=INSIST_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every edge.")
-def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int:
+def compose_command(mechanisms: tuple[Path, ...], of: Way, insist: bool, as_json: bool) -> int:
     """Say what releases by several MECHANISMs lose together, exactly, for every edge.
 
     Name a mechanism twice for two releases by it. All must be for the same graph.
@@ -47,7 +49,7 @@ def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int
                 remedy="compose mechanisms for the same profiles and edges",
             )
     with show_status("composing"):
-        found = compose([mechanism for mechanism, _ in made], of)
+        found = compose([mechanism for mechanism, _ in made], of, insist=insist)
     if as_json:
         show_json(found.to_data())
         return 0

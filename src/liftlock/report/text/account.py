@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from liftlock.accounting.account import Account
+from liftlock.accounting.account import Account, combine_accounts
 from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
 from liftlock.errors import NotDefined
@@ -56,6 +56,7 @@ def account_report(found: LedgerAccount, limit: Notion | None = None) -> Rendera
         parts += [Text(), Text(f"{more}; --json lists all")]
     if not found.groups:
         parts.append(Text("nothing was released"))
+    parts += [line for each in found.overlaps for line in (Text(), Text(printable(str(each))))]
     return Group(*parts)
 
 
@@ -75,13 +76,13 @@ def _group(group: GroupAccount, limit: Notion | None) -> list[RenderableType]:
     name = shown(group.history.name, 60) if kind else group.history.name
     parts: list[RenderableType] = [Text(f"{kind}{name}", style="bold")]
     for item in group.items:
-        parts.append(Padding(_item(item, limit), (0, 0, 0, 2)))
+        parts.append(Padding(_item(item, limit, alone=len(group.items) == 1), (0, 0, 0, 2)))
     if group.together is not None:
-        parts.append(Padding(_together(group.together, len(group.items)), (0, 0, 0, 2)))
+        parts.append(Padding(_together(group, group.together), (0, 0, 0, 2)))
     return parts
 
 
-def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
+def _item(item: ItemAccount, limit: Notion | None, *, alone: bool) -> RenderableType:
     account = item.account
     number = len(account)
     promised = dict.fromkeys(entry.guarantee for entry in item.entries)
@@ -89,7 +90,9 @@ def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
     about = "different contexts" if account.context is None else account.context.describe()
     if account.context is None and account.headline == "profile":
         about = f"{item.entries[0].context_kind}, which was not kept"
-    head = f"about {shown(item.about, 60)}: {number:,} release{'s' * (number != 1)} of {listed}; "
+    read = f", of {account.reading}" if number > 1 else ""
+    releases = f"{number:,} release{'s' * (number != 1)} of {listed}{read}"
+    head = f"about {shown(item.about, 60)}: {releases}; "
     parts: list[RenderableType] = [Text(head + about)]
     parts.append(Padding(_table(account), (0, 0, 0, 2)))
     warning = account.warning()
@@ -106,13 +109,15 @@ def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
                 style="bold red",
             )
         )
+    if account.useless:
+        parts.append(Text(f"  WARNING: {account.useless}", style="bold red"))
     if limit is not None:
-        parts.append(_verdict(account, limit))
+        parts.append(_verdict(account, limit, alone=alone))
     parts += [Text(f"  {line}") for line in _one_more(item)]
     return Group(*parts)
 
 
-def _verdict(account: Account, limit: Notion) -> Text:
+def _verdict(account: Account, limit: Notion, *, alone: bool) -> Text:
     try:
         kept = account.allows(limit)
     except NotDefined as error:
@@ -120,6 +125,8 @@ def _verdict(account: Account, limit: Notion) -> Text:
     words = "kept" if kept else "NOT certainly kept"
     if kept and account.rests_on_ldp(limit):
         words = "kept by the level of LDP, under every prior"
+    if kept and not alone:
+        words += ", by the releases about it; what the other items tell of it is not counted"
     return Text(f"  limit {limit}: {words}", style="green" if kept else "bold red")
 
 
@@ -212,11 +219,21 @@ def _one_more(item: ItemAccount) -> list[str]:
     return [*lines, f"and {rest:,} more mechanisms; --json lists all"] if rest > 0 else lines
 
 
-def _together(spent: PrivacyLoss, items: int) -> Text:
+def _together(group: GroupAccount, spent: PrivacyLoss) -> Text:
     words = [f"{_title(name)} {spent_value(spent, name)}" for name in spent.measurements]
-    return Text(
-        f"all {items} items at once, whatever they have in common: at most {', '.join(words)}"
-    )
+    sure = "" if spent.exact else "at most "
+    return Text(f"all items at once, {group.reading}: {sure}{', '.join(words)}{_other(group)}")
+
+
+def _other(group: GroupAccount) -> str:
+    """Say what the other reading of different items would give."""
+    if group.reading.kind == "independent":
+        return "; what each item tells of the others is taken for nothing"
+    words = "; each item from all releases no more than that"
+    other = combine_accounts([item.account for item in group.items], "independent")
+    if "lip" in other.measurements:
+        words += f"; if they are independent (--independent), LIP {spent_value(other, 'lip')}"
+    return words
 
 
 def _title(quantity: str) -> str:
