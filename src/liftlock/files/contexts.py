@@ -85,7 +85,8 @@ def _read_stored_context(place: Path, data: Any) -> Context:
 def read_prior(path: str | Path, note: Note = ignore_note) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
-    With several columns before the last, ``x,y,count``, a label is a tuple: a point, say. JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
+    With several columns before the last, ``x,y,count``, a label is a tuple: a point, say. JSON is
+    ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
     ``{"labels": [...], "counts": [...]}`` or a stored prior.
     """
     place = Path(path)

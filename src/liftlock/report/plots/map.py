@@ -55,7 +55,8 @@ def draw_map(made: Mechanism, path: Path) -> None:
         people, error = np.ravel(np.array(figure.subplots(*shape, sharex=True, sharey=True)))
         _draw_people(people, places, reports, masses, matrix)
         drawn: Any = error.scatter(
-            *places.T,
+            places[:, 0],
+            places[:, 1],
             c=(matrix * away).sum(axis=1),
             s=_sizes(masses),
             cmap="viridis_r",
@@ -83,7 +84,14 @@ def _draw_people(
     axes: Axes, places: Floats, reports: Floats, masses: Floats, matrix: Floats
 ) -> None:
     """Draw where people are, and the likeliest moves from there to what is reported."""
-    axes.scatter(*places.T, s=_sizes(masses), color=_PEOPLE, zorder=2, label="people (the prior)")
+    axes.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=_sizes(masses),
+        color=_PEOPLE,
+        zorder=2,
+        label="people (the prior)",
+    )
     moves = masses[:, None] * matrix
     moves = np.where((places[:, None] == reports[None]).all(axis=2), 0.0, moves)
     for x, y in np.argwhere(moves >= _SEEN * max(float(moves.max()), 1e-300)):
@@ -95,7 +103,14 @@ def _draw_people(
             zorder=3,
         )
     axes.scatter(
-        *reports.T, marker="x", s=42, color=_REPORT, linewidths=1.8, zorder=4, label="reports"
+        reports[:, 0],
+        reports[:, 1],
+        marker="x",
+        s=42,
+        color=_REPORT,
+        linewidths=1.8,
+        zorder=4,
+        label="reports",
     )
     axes.set_title(f"Where people are, and the {len(reports)} places that are reported")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2, frameon=False, fontsize=9)
