@@ -303,10 +303,11 @@ class _Search:
                 if isinstance(error, LiftlockError) or not self.method.own:
                     raise
                 raise _option_error(entry, self.method.own, error) from None
-            columns = () if context.prior is None else read_label_columns(context.prior)
-            if len(columns) > 1:
-                encoding = TableEncoding.of(columns, made.channel.inputs)
-                made = replace(made, encoding=encoding)
+            if context.prior is not None and isinstance(known.inputs.labels[0], tuple):
+                columns = read_label_columns(context.prior)
+                if columns:
+                    encoding = TableEncoding.of(columns, made.channel.inputs)
+                    made = replace(made, encoding=encoding)
             assert made.origin is not None
             if most is not None:
                 made.origin.require_gap(most)

@@ -150,8 +150,9 @@ def _parse_prior(
 
 
 def _prior_sheet(sheet: Sheet) -> tuple[str, list[tuple[Any, Fraction]]]:
-    name, width = _PRIOR_COLUMNS.get(sheet.header[-1].lower()), len(sheet.header) - 1
-    if name is None:
+    *names, last = (name.lower() for name in sheet.header)
+    name, width = _PRIOR_COLUMNS.get(last), len(names)
+    if name is None or not _PRIOR_COLUMNS.keys().isdisjoint(names):
         raise FileError(
             "header is not label,count or label,probability",
             where=sheet.where(sheet.header_line),
