@@ -16,9 +16,9 @@ from scipy.optimize import linprog
 import liftlock as ll
 from liftlock.cli import main
 from liftlock.errors import InputError
-from liftlock.model.alphabet import Alphabet
 from liftlock.report.plots.map import draw_map
-from liftlock.utility.distortion import Distortion, places_of
+from liftlock.utility import Distortion
+from liftlock.utility.distortion import places_of
 
 GOWALLA = Path(__file__).parents[4] / "shared/data/gowalla/nyc_past_counts_36x36.csv.gz"
 
@@ -55,15 +55,15 @@ def test_the_optimum_is_that_of_the_programme(seed: int, epsilon: str) -> None:
 
 
 def test_distances_of_numbers_are_absolute_and_squares_are_of_distances() -> None:
-    numbers, places = Alphabet.of([1, 4]), Alphabet.of([(0, 0), (3, 4), ("1/2", 0)])
+    numbers, places = ll.Alphabet.of([1, 4]), ll.Alphabet.of([(0, 0), (3, 4), ("1/2", 0)])
     assert Distortion.from_name("distance", numbers).name == "absolute"
     assert Distortion.from_name("squared", places).loss[0].tolist() == [0.0, 25.0, 0.25]
     assert not Distortion.from_name("squared", places).numeric
     assert Distortion.from_name("squared", numbers).numeric
-    assert places_of(Alphabet.of([(0, 0), (1, 2, 3)])) is None
-    assert places_of(Alphabet.of([("north", 1), ("south", 2)])) is None
+    assert places_of(ll.Alphabet.of([(0, 0), (1, 2, 3)])) is None
+    assert places_of(ll.Alphabet.of([("north", 1), ("south", 2)])) is None
     with pytest.raises(InputError, match="distance for points"):
-        Distortion.from_name("distance", Alphabet.of(["north", "south"]))
+        Distortion.from_name("distance", ll.Alphabet.of(["north", "south"]))
 
 
 def test_a_prior_of_places_names_the_columns_of_a_table(
