@@ -457,6 +457,16 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
     return found
 
 
+def draw_places() -> None:
+    """Draw the mechanism for the places of the made-up town."""
+    from liftlock.designs.api import design
+    from liftlock.notions.lip import LIP
+    from liftlock.report.plots.map import draw_map
+
+    prior = read_prior(EXAMPLES / "town.csv")
+    draw_map(design(prior, LIP("1"), utility="distance"), FOLDER / "town.png")
+
+
 def draw_repeated() -> None:
     """Draw what repeated releases leak, beside the sum that is no bound."""
     from liftlock.accounting.release import Release
@@ -510,6 +520,7 @@ if __name__ == "__main__":
     draw_tradeoff()
     draw_answers()
     draw_salaries()
+    draw_places()
     draw_profiles()
     draw_repeated()
     for theme in (LIGHT, DARK):

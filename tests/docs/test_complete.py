@@ -288,11 +288,12 @@ def test_limits_are_those_of_the_code(page: str, words: str, name: str) -> None:
     assert words.format(value) in text
 
 
-def test_the_table_of_numbers_is_made(tmp_path: Path) -> None:
-    """Nobody's real salary is in the documentation."""
-    maker = runpy.run_path(str(EXAMPLES / "salaries.py"))
-    stored = (EXAMPLES / "salaries.csv").read_text(encoding="utf-8")
-    assert maker["table"]() == stored, "run python docs/examples/salaries.py"
+@pytest.mark.parametrize("name", ["salaries", "town"])
+def test_the_tables_of_examples_are_made(name: str) -> None:
+    """Nobody's real salary or whereabouts are in the documentation."""
+    maker = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+    stored = (EXAMPLES / f"{name}.csv").read_text(encoding="utf-8")
+    assert maker["table"]() == stored, f"run python docs/examples/{name}.py"
 
 
 def test_every_law_and_fit_is_documented() -> None:

@@ -69,6 +69,15 @@ def test_every_schema_is_shown_and_linked() -> None:
         assert f'--8<-- "docs/schemas/{name}"' in page
 
 
+def test_a_published_count(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--column", "household", "--value", "alone", "--share", "0.3", "--epsilon", "1"]
+    assert main(["publish", str(EXAMPLES / "people.csv"), *asked, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "publication")
+    assert refused(data | {"published": 3}, "publication")
+    assert refused(data | {"count": 3}, "publication")
+
+
 def test_mechanism_and_its_parts(mechanism: Path) -> None:
     data = read(mechanism)
     check(data, "mechanism")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,11 @@ from liftlock.designs.comparison import fitting_methods
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.rounding import DEFAULT_BITS
-from liftlock.files import read_weights
+from liftlock.files import read_label_columns, read_weights
 from liftlock.mechanism import Mechanism
 from liftlock.model import Context, Prior
 from liftlock.model.alphabet import Alphabet, label_to_json
+from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.audit import ProfileAudit, audit
@@ -57,11 +58,13 @@ from liftlock.notions.base import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.report.plots.graph import draw_graph
+from liftlock.report.plots.map import draw_map
 from liftlock.report.plots.numbers import draw_numbers
 from liftlock.report.text.design import design_report, explanation
 from liftlock.report.text.numbers import number_data
 from liftlock.report.text.profiles import profile_report, unprotected_text
 from liftlock.utility.base import Utility, restrict
+from liftlock.utility.distortion import places_of
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
 
@@ -172,7 +175,7 @@ def _parse_value(text: str) -> Any:
 @click.option("--no-comparison", is_flag=True, help="Skip the comparison with other methods.")
 @output_options(
     file=("MECHANISM", "Mechanism file to write (JSON)."),
-    plot="Draw the output distribution of each number, or the graph of profiles",
+    plot="Draw the output distribution of each number, a map of places, or the graph of profiles",
 )
 def design_command(
     context: ContextOptions,
@@ -202,6 +205,7 @@ def design_command(
     liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
+    liftlock design --prior town.csv --epsilon 1 --utility distance --plot map.png
     liftlock design --joint joint.csv --epsilon 1 --explain
     liftlock design --profiles profiles.csv --edges edges.csv --epsilon 1
     liftlock design --table use.csv --profile-column user --column usage \\
@@ -285,9 +289,11 @@ class _Search:
         output.check(context.inputs())
         known = context.require(note)
         context.refuse_vacuous(known, [guarantee])
-        if output.plot is not None and not isinstance(known, GridPrior):
+        places = None if isinstance(known, GridPrior) else places_of(known.inputs)
+        if output.plot is not None and not (isinstance(known, GridPrior) or places is not None):
             raise click.UsageError(
-                "--plot draws mechanisms for numbers; draw this one with liftlock audit --plot"
+                "--plot draws mechanisms for numbers and places; draw this one with liftlock audit "
+                "--plot"
             )
         if entry is not None:
             check_method(entry, known, guarantee, named=named is not None)
@@ -301,6 +307,11 @@ class _Search:
                 if isinstance(error, LiftlockError) or not self.method.own:
                     raise
                 raise _option_error(entry, self.method.own, error) from None
+            if context.prior is not None and isinstance(known.inputs.labels[0], tuple):
+                columns = read_label_columns(context.prior)
+                if columns:
+                    encoding = TableEncoding.of(columns, made.channel.inputs)
+                    made = replace(made, encoding=encoding)
             assert made.origin is not None
             if most is not None:
                 made.origin.require_gap(most)
@@ -313,15 +324,15 @@ class _Search:
             others: tuple[Baseline, ...] = ()
             if self.compared:
                 progress(Step("comparing"))
-                places = [known.inputs.index(label) for label in made.context.inputs.labels]
-                others = measure_baselines(made, restrict(goal, places, len(known.inputs)))
+                kept = [known.inputs.index(label) for label in made.context.inputs.labels]
+                others = measure_baselines(made, restrict(goal, kept, len(known.inputs)))
             report = design_report(made, others)
             # Last, when nothing can fail any more but the writing itself.
             with write_together():
                 self._save(made)
                 if output.plot is not None:
                     progress(Step("drawing"))
-                    draw_numbers(made, output.plot)
+                    (draw_numbers if places is None else draw_map)(made, output.plot)
                     note(f"picture written to {output.plot}")
         return _DesignResult(
             lambda: design_data(made, goal, others), lambda: report, made.origin.warning

@@ -39,6 +39,7 @@ COMMANDS = {
     "compare": "Privacy-utility trade-off curves of several methods.",
     "plan": "Sample size for a target margin of error.",
     "release": "Privatise a column of a table with an existing mechanism.",
+    "publish": "Publish one count of a table, as a trusted curator.",
     "estimate": "Estimate from private reports, with confidence intervals.",
     "account": "Total leakage of several releases.",
     "audit": "Measure a channel exactly under every privacy notion.",

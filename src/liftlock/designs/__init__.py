@@ -14,6 +14,7 @@ from liftlock.designs.baselines import (
 )
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
+from liftlock.designs.count import CountMechanism, PublishedCount
 from liftlock.designs.lock import LockedChannel, lock
 from liftlock.designs.mechanisms.arc import arc
 from liftlock.designs.mechanisms.categorical import shared_categorical, smooth_categorical
@@ -45,6 +46,7 @@ __all__ = [
     "DESIGNS",
     "Baseline",
     "Comparison",
+    "CountMechanism",
     "Curve",
     "Design",
     "Draft",
@@ -54,6 +56,7 @@ __all__ = [
     "Point",
     "Problem",
     "ProfileBaseline",
+    "PublishedCount",
     "StructuredDraft",
     "arc",
     "asymmetric",

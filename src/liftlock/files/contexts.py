@@ -85,7 +85,8 @@ def _read_stored_context(place: Path, data: Any) -> Context:
 def read_prior(path: str | Path, note: Note = ignore_note) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
-    JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
+    With several columns before the last, ``x,y,count``, a label is a tuple: a point, say. JSON is
+    ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
     ``{"labels": [...], "counts": [...]}`` or a stored prior.
     """
     place = Path(path)
@@ -149,17 +150,26 @@ def _parse_prior(
 
 
 def _prior_sheet(sheet: Sheet) -> tuple[str, list[tuple[Any, Fraction]]]:
-    name = _PRIOR_COLUMNS.get(sheet.header[1].lower())
-    if len(sheet.header) != 2 or name is None:
+    *names, last = (name.lower() for name in sheet.header)
+    name, width = _PRIOR_COLUMNS.get(last), len(names)
+    if name is None or not _PRIOR_COLUMNS.keys().isdisjoint(names):
         raise FileError(
             "header is not label,count or label,probability",
             where=sheet.where(sheet.header_line),
             value=",".join(sheet.header),
-            remedy="write one of these on the first line, then one label on each line; for a "
-            "table of people name the numeric column (--column, read_column in Python)",
+            remedy="write one of these on the first line (x,y,count for points), then one label on "
+            "each line; for a table of people name the numeric column (--column, read_column in "
+            "Python)",
         )
-    labels = sheet.row_labels().labels
-    return name, [(x, row[0]) for x, row in zip(labels, sheet.numbers(name), strict=True)]
+    labels, numbers = sheet.row_labels(width).labels, sheet.numbers(name, width)
+    return name, [(x, row[0]) for x, row in zip(labels, numbers, strict=True)]
+
+
+def read_label_columns(path: str | Path) -> tuple[str, ...]:
+    """Return the names of the columns whose cells are a label of a prior; none for JSON."""
+    place = Path(path)
+    text = read_text(place)
+    return () if is_json(place, text) else tuple(read_sheet(place, text).header[:-1])
 
 
 def _prior_object(data: Any) -> tuple[str, list[tuple[Any, Any]]] | None:
@@ -170,10 +180,15 @@ def _prior_object(data: Any) -> tuple[str, list[tuple[Any, Any]]] | None:
         if isinstance(values, dict):
             return kind, list(values.items())
         if isinstance(values, list) and isinstance(labels, list) and len(values) == len(labels):
-            return kind, list(zip(labels, values, strict=True))
+            return kind, [(_label(x), value) for x, value in zip(labels, values, strict=True)]
     if data and all(isinstance(v, int | str) and not isinstance(v, bool) for v in data.values()):
         return "number", list(data.items())
     return None
+
+
+def _label(data: Any) -> Any:
+    """Return a label of JSON, which writes tuples as lists."""
+    return tuple(map(_label, data)) if isinstance(data, list) else data
 
 
 def _from_probabilities(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -102,25 +102,35 @@ class Sheet:
 
     # --- cells ----------------------------------------------------------------------------------
 
-    def row_labels(self) -> Alphabet:
-        """Return the first cells of the rows, which must be different from one another."""
-        seen: dict[str, int] = {}
-        for line, cells in self.rows:
-            if not cells[0]:
+    def row_labels(self, width: int = 1) -> Alphabet:
+        """Return the labels of the rows, which must be different from one another.
+
+        A label is the first cell of its row, or a tuple of the first few. The parts of tuples are
+        numbers where all cells of the column are.
+        """
+        columns = list(zip(*(cells[:width] for _, cells in self.rows), strict=True))
+        labels: list[Any] = list(columns[0])
+        if width > 1:
+            labels = list(zip(*map(_numbers_or_texts, columns), strict=True))
+        seen: dict[Any, int] = {}
+        for label, (line, cells) in zip(labels, self.rows, strict=True):
+            if not all(cells[:width]):
                 raise FileError(
                     "row without a label",
                     where=self.where(line),
                     value=",".join(cells),
-                    remedy="the first cell of every row is its label",
+                    remedy="the first cell of every row is its label"
+                    if width == 1
+                    else f"the first {width} cells of every row are its label",
                 )
-            if cells[0] in seen:
+            if label in seen:
                 raise FileError(
                     "label given twice",
-                    where=f"{self.path}, lines {seen[cells[0]]} and {line}",
-                    value=cells[0],
+                    where=f"{self.path}, lines {seen[label]} and {line}",
+                    value=label,
                     remedy="labels must be different from one another",
                 )
-            seen[cells[0]] = line
+            seen[label] = line
         return Alphabet.of(seen)
 
     def find_label(
@@ -166,10 +176,13 @@ class Sheet:
             )
         return value
 
-    def numbers(self, name: str = "number") -> list[list[Fraction]]:
+    def numbers(self, name: str = "number", start: int = 1) -> list[list[Fraction]]:
         """Read the cells of every row behind its label, exactly."""
         return [
-            [self.number(line, place, text, name) for place, text in enumerate(cells[1:], start=1)]
+            [
+                self.number(line, place, text, name)
+                for place, text in enumerate(cells[start:], start)
+            ]
             for line, cells in self.rows
         ]
 
@@ -188,6 +201,15 @@ class Sheet:
         ]
         scale = math.lcm(*(number.denominator for number in numbers))
         return [int(number * scale) for number in numbers], scale
+
+
+def _numbers_or_texts(cells: Sequence[str]) -> list[Label]:
+    """Return cells as numbers if all are, whole ones as integers; else as they are."""
+    try:
+        numbers = [exact(cell) for cell in cells]
+        return [int(n) if n.denominator == 1 else float(n) for n in numbers]
+    except (InputError, OverflowError):
+        return list(cells)
 
 
 def wrong_sum_error(what: str, where: str, total: Fraction, remedy: str) -> FileError:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -201,6 +201,16 @@ class TableEncoding:
         numbers = self.points or ((),) * len(self.columns)
         if [len(each) for each in numbers] != [len(code.bins) for code in self.columns]:
             raise InputError("the number of values is not the number of bins")
+
+    @classmethod
+    def of(cls, names: Sequence[str], inputs: Alphabet) -> TableEncoding:
+        """Take the cells of several columns for the parts of each input, as they are.
+
+        >>> TableEncoding.of("xy", Alphabet.of([(0, 1), (0, 2)])).parts[1].labels
+        (1, 2)
+        """
+        parts = [dict.fromkeys(cells) for cells in zip(*cast("Any", inputs.labels), strict=True)]
+        return cls(tuple(map(ColumnEncoding, names)), tuple(map(Alphabet.of, parts)))
 
     @property
     def alone(self) -> ColumnEncoding | None:

@@ -103,7 +103,7 @@ def points_of(inputs: Alphabet, purpose: str) -> Floats:
             f"the utility {purpose!r} needs numbers, but a label is not a number",
             value=label,
             remedy="give the alphabet coordinates, or choose histogram, guess or "
-            "mutual-information",
+            "mutual-information; distance for points such as (3, 5)",
         )
     return np.array(numbers)
 

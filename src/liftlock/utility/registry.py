@@ -52,6 +52,11 @@ REGISTRY: Registry[UtilityKind] = Registry(
             lambda inputs: Distortion.from_name("squared", inputs),
             "mean squared distance of the output from X",
         ),
+        UtilityKind(
+            "distance",
+            lambda inputs: Distortion.from_name("distance", inputs),
+            "mean distance of the output from X, a point such as (3, 5)",
+        ),
     ),
     names=lambda entry: [entry.key],
     fault=lambda entry: (

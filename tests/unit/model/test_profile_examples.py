@@ -1,8 +1,9 @@
-"""The settings of the paper are made exactly, and the made-up workstation is always the same."""
+"""The settings of the paper are made exactly, and made-up observations are always the same."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import pytest
@@ -12,14 +13,21 @@ from liftlock.model.profile_examples import (
     EXAMPLES,
     LEVELS,
     ROLES,
+    ROUTES,
+    SIDES,
+    Group,
+    Observations,
     bernoulli_chain,
+    commute,
     example,
     workstation,
 )
 
 
 def test_every_example_is_made_by_its_name() -> None:
-    assert list(EXAMPLES) == ["couplet", "chain-6", "chain-21", "categorical-chain", "workstation"]
+    assert list(EXAMPLES) == [
+        *["couplet", "chain-6", "chain-21", "categorical-chain", "commute", "workstation"]
+    ]
     for name, entry in EXAMPLES.items():
         assert (entry.name, bool(entry.says)) == (name, True)
         assert example(name) == entry.make() == example(f" {name.upper().replace('-', '_')} ")
@@ -65,48 +73,60 @@ def test_the_couplet() -> None:
     assert graph.edges == ((0, 1),)
 
 
-def test_the_workstation_is_counted_as_it_was_made() -> None:
-    table = workstation()
-    assert table == workstation()
-    assert table != workstation(seed=8)
-    assert len(workstation(25)) == 25
-    role_of = {user: role for user, role, _ in table}
-    assert role_of == {user: role for role, (users, _) in ROLES.items() for user in users}
-    graph = example("workstation")
-    assert graph.inputs.labels == LEVELS
-    seen = Counter((user, usage) for user, _, usage in table)
-    for user in role_of:
-        distribution = graph.distribution(user)
-        counts = [seen[user, level] + 1 for level in LEVELS]  # smoothed by 1
+@pytest.mark.parametrize(
+    ("name", "make", "groups", "labels"),
+    [("workstation", workstation, ROLES, LEVELS), ("commute", commute, SIDES, ROUTES)],
+)
+def test_observations_are_counted_as_they_were_made(
+    name: str,
+    make: Callable[..., Observations],
+    groups: Mapping[str, Group],
+    labels: tuple[str, ...],
+) -> None:
+    table = make().rows
+    assert table == make().rows
+    assert table != make(seed=8).rows
+    assert len(make(25).rows) == 25
+    group_of = {who: group for who, group, _ in table}
+    assert group_of == {who: group for group, (members, _) in groups.items() for who in members}
+    graph = example(name)
+    assert graph.inputs.labels == labels
+    seen = Counter((who, value) for who, _, value in table)
+    for who in group_of:
+        distribution = graph.distribution(who)
+        counts = [seen[who, label] + 1 for label in labels]  # smoothed by 1
         assert list(distribution.fractions) == [Fraction(count, sum(counts)) for count in counts]
-    assert {(role_of[str(a)], role_of[str(b)]) for a, b in graph.edge_names} == {
-        (role, role) for role in ROLES
+    assert {(group_of[str(a)], group_of[str(b)]) for a, b in graph.edge_names} == {
+        (group, group) for group in groups
     }
     assert len(graph.edges) == sum(
-        len(users) * (len(users) - 1) // 2 for users, _ in ROLES.values()
+        len(members) * (len(members) - 1) // 2 for members, _ in groups.values()
     )
     assert not graph.impossible()
 
 
-def test_users_of_a_role_are_more_alike_than_others() -> None:
+@pytest.mark.parametrize(("make", "labels"), [(workstation, LEVELS), (commute, ROUTES)])
+def test_members_of_a_group_are_more_alike_than_others(
+    make: Callable[..., Observations], labels: tuple[str, ...]
+) -> None:
     """Otherwise the story that is told with them would not be true."""
-    table = workstation(60_000, seed=3)
-    role_of = {user: role for user, role, _ in table}
-    seen = Counter((user, usage) for user, _, usage in table)
-    total = Counter(user for user, _, _ in table)
+    table = make(60_000, seed=3).rows
+    group_of = {who: group for who, group, _ in table}
+    seen = Counter((who, value) for who, _, value in table)
+    total = Counter(who for who, _, _ in table)
 
     def apart(one: str, other: str) -> float:
         return sum(
-            abs(seen[one, level] / total[one] - seen[other, level] / total[other])
-            for level in LEVELS
+            abs(seen[one, label] / total[one] - seen[other, label] / total[other])
+            for label in labels
         )
 
     inside: list[float] = []
     across: list[float] = []
-    users = list(role_of)
-    for place, one in enumerate(users):
-        for other in users[:place]:
-            (inside if role_of[one] == role_of[other] else across).append(apart(one, other))
+    people = list(group_of)
+    for place, one in enumerate(people):
+        for other in people[:place]:
+            (inside if group_of[one] == group_of[other] else across).append(apart(one, other))
     assert sum(inside) / len(inside) < 0.7 * sum(across) / len(across)
 
 

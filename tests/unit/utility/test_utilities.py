@@ -102,6 +102,7 @@ ORACLES: dict[str, Callable[[Joint], Any]] = {
     "hamming": distortion(lambda t, z: int(t != z)),
     "absolute": distortion(lambda t, z: abs(t - z)),
     "squared": distortion(lambda t, z: (t - z) ** 2),
+    "distance": distortion(lambda t, z: abs(t - z)),  # of places: test_distance.py
 }
 
 

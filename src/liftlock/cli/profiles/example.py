@@ -12,7 +12,7 @@ from liftlock.cli._console import Notes, show
 from liftlock.cli._options import FILE, check_outputs, csv_text
 from liftlock.errors import FileError
 from liftlock.model import ProfileGraph
-from liftlock.model.profile_examples import EXAMPLES, example, workstation
+from liftlock.model.profile_examples import EXAMPLES, example, find_example
 from liftlock.report.format import grid_of
 
 
@@ -23,7 +23,7 @@ from liftlock.report.format import grid_of
 def example_command(name: str | None, output: Path | None, force: bool) -> int:
     """Write profiles.csv and edges.csv of the example NAME, or list the examples.
 
-    `workstation` has made-up observations too, in table.csv.
+    `commute` and `workstation` have made-up observations too, in table.csv.
 
     \b
     liftlock profiles example
@@ -44,9 +44,11 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
         "profiles.csv": csv_text(["profile", *graph.inputs.labels], _profile_rows(graph)),
         "edges.csv": csv_text(["from", "to"], graph.edge_names),
     }
-    if graph == EXAMPLES["workstation"].make():
-        rows = ((number, *row) for number, row in enumerate(workstation(), start=1))
-        files["table.csv"] = csv_text(["observation", "user", "role", "usage"], rows)
+    make_table = find_example(name).table
+    if make_table is not None:
+        table = make_table()
+        rows = ((number, *row) for number, row in enumerate(table.rows, start=1))
+        files["table.csv"] = csv_text(table.header, rows)
     _make_folder(output)
     check_outputs({file: output / file for file in files}, {}, force=force)
     note = Notes()

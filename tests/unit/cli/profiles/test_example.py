@@ -22,7 +22,7 @@ def test_the_files_are_the_graph(run: Run, name: str) -> None:
     outcome = run("profiles", "example", name, "-o", "there")
     assert outcome.code == 0
     files = {"there", "there/profiles.csv", "there/edges.csv"}
-    assert set(outcome.made) == files | ({"there/table.csv"} if name == "workstation" else set())
+    assert set(outcome.made) == files | ({"there/table.csv"} if EXAMPLES[name].table else set())
     read = read_graph(GraphFiles(Path("there/profiles.csv"), Path("there/edges.csv")))
     graph = example(name)
     assert [str(label) for label in graph.inputs.labels] == list(read.inputs.labels)
