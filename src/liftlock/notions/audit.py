@@ -45,7 +45,7 @@ from liftlock.notions.base import (
     read_order,
     safe_text,
 )
-from liftlock.notions.certificate import Claim
+from liftlock.notions.certificate import Claim, nats_text
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import (
     Impossible,
@@ -382,7 +382,7 @@ class UserAudit(Audit):
                 )
             ]
         names = ("eps_lower", "eps_upper")
-        values = ", ".join(f"{name} {self.measurements[name].value}" for name in names)
+        values = ", ".join(f"{name} {nats_text(self.measurements[name].value)}" for name in names)
         lines.append(f"  leakage in nats: {values}")
         if self.excluding:
             lines.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -202,13 +201,6 @@ class Notion(ABC):
         """
         return None
 
-    def share(self, channel: AnyChannel, context: Context) -> float | None:  # noqa: ARG002
-        """Return how much of its one budget a channel uses up: 1 is all of it, above 1 too much.
-
-        None for a notion whose limits of lifts, ratios or a delta say it.
-        """
-        return None
-
     # --- what it limits -------------------------------------------------------------------------
 
     def lift_limits(self) -> LiftLimits | None:
@@ -363,15 +355,6 @@ class UpperBound(Notion):
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
         return f"{self.name}={safe_text(self.measure_leakage(channel, context, BITS).value)}"
-
-    def share(self, channel: AnyChannel, context: Context) -> float | None:
-        """Divide what is measured by the budget, where no other limit says it."""
-        if self.lift_limits() is not None or self.ratio_limit is not None:
-            return None
-        most, least = self.measure_leakage(channel, context, BITS).value.upper, self.bound().lower
-        if most is None or (most and not least):
-            return math.inf
-        return float(most / least) if most else 0.0
 
 
 class MeasuredBound(UpperBound):

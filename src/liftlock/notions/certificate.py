@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from liftlock._runtime.storage import check_format
 from liftlock.errors import FileError, InputError
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.fingerprint import fraction_text
 from liftlock.exact.numbers import exact
@@ -20,6 +21,8 @@ from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, 
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
+
+_DIGITS = 6
 
 MAKE_AGAIN = "the file was changed after it was certified; make it again with lock"
 
@@ -71,8 +74,9 @@ class Certificate:
     """The verdict of an exact audit on one guarantee, with everything needed to check it again.
 
     ``claims`` are the inequalities with their exact values and witnesses, ``nats`` the leakages as
-    enclosed logarithms. ``unprotected`` lists inputs that the context calls impossible: the
-    guarantee says nothing about them.
+    enclosed logarithms; beside those of lifts also that of LDP, which no prior enters.
+    ``unprotected`` lists inputs that the context calls impossible: the guarantee says nothing about
+    them.
     """
 
     notion: str
@@ -114,7 +118,7 @@ class Certificate:
         lines = [f"{verdict}: {self.guarantee} for {self.context_kind}"]
         lines += [f"  {claim}" for claim in self.claims]
         if self.nats:
-            values = ", ".join(f"{name} {value}" for name, value in self.nats.items())
+            values = ", ".join(f"{name} {nats_text(value)}" for name, value in self.nats.items())
             lines.append(f"  leakage in nats: {values}")
         if self.unprotected:
             who = "profile" if self.notion == "profile" else "prior"
@@ -172,6 +176,17 @@ def enclosure_to_json(value: Enclosure) -> Any:
     if value.is_exact:
         return {"value": number_to_json(value), "exact": fraction_text(value.lower)}
     return {"value": number_to_json(value), "between": ends_to_json(value)}
+
+
+def nats_text(value: Enclosure) -> str:
+    """Write a leakage in six digits, never less than it is.
+
+    >>> nats_text(Enclosure.of(Fraction(2))), nats_text(Enclosure.of(Fraction("1.70474809")))
+    ('2', '1.70475')
+    >>> nats_text(Enclosure.of(Fraction("0.69314718")))
+    '0.693148'
+    """
+    return "inf" if value.upper is None else round_up_text(value.upper, _DIGITS)
 
 
 def check_certificate_data(data: Any) -> None:

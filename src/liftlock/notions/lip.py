@@ -20,6 +20,7 @@ from liftlock.model.structured import AnyChannel, UserChannel
 from liftlock.model.structured.user_channel import budget_text
 from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, safe_text
 from liftlock.notions.certificate import Claim
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import LiftRange, exact_lift_range, extreme_lifts
 from liftlock.notions.measurement import Measurement
 
@@ -89,7 +90,10 @@ class _BothSides(LiftNotion):
                 claims += lift_claims(limits, *own, whose=f" of users with {budget_text(own)}")
         if isinstance(context, AnyUserPrior):
             claims = [replace(claim, witness=None) for claim in claims]
-        sides = found.eps_lower(), found.eps_upper()
+        sides = [found.eps_lower(), found.eps_upper()]
+        if not isinstance(context, AnyUserPrior):
+            # What it is worth to whoever does not believe the prior.
+            sides.append(LDP.measure(channel, context))
         return claims, {side.notion: side.value for side in sides}
 
 
@@ -109,7 +113,7 @@ class LIP(_BothSides):
     CERTIFIED: lip(epsilon=0.7) for a prior on 2 symbols
       holds: max-lift 1.5 (= 3/2) <= 2.013752707 at secret 0, output 0
       holds: min-lift 0.5 (= 1/2) >= 0.4965853038 at secret 1, output 0
-      leakage in nats: eps_lower 0.693147, eps_upper 0.405465
+      leakage in nats: eps_lower 0.693148, eps_upper 0.405466, ldp 1.09862
       channel ..., context ...
     """
 
