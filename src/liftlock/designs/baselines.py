@@ -20,6 +20,7 @@ from liftlock.designs.goal import AnyUtility, Weights, read_goal
 from liftlock.designs.request import read_notion
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.exact.budget import decimal_text
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -33,6 +34,7 @@ from liftlock.notions.base import LiftLimits, Notion, safe_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extreme_lifts
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.measurement import number_to_json
 from liftlock.utility.base import Utility
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
@@ -43,6 +45,7 @@ CONTEXT_FREE = "laplace"
 """The design that numbers are compared with, at the scale that needs no prior."""
 _ALMOST = 1 - 1e-7
 """How much of a level is aimed at in floats, so that integers keep all of it."""
+_DIGITS = 8
 _SAME = 9
 """Decimals in which two designs must agree to count as equally good."""
 
@@ -78,7 +81,7 @@ def measure_baselines(
 
     The others are the optimum under LDP (k-ary randomised response where that would take long; for
     numbers also the Laplace mechanism that ignores the prior): calibrated to the prior, with the
-    largest parameter that keeps the same notion; at the same epsilon; and at the LDP that the
+    largest parameter found that keeps the same notion; at the same epsilon; and at the LDP that the
     mechanism has anyway. Then no release at all, and no noise. What they leak was audited.
     """
     origin, context = mechanism.origin, mechanism.context
@@ -141,10 +144,10 @@ class _LDPMethod:
         found = []
         try:
             if calibrated and (kept := self._calibrate(asked)) is not None:
-                found.append(Baseline.of(f"{name} that keeps {mechanism.notion}", kept))
+                found.append(Baseline.of(f"{name}, same {_short_name(mechanism.notion)}", kept))
             found.append(Baseline.of(f"{name}, same epsilon", self._make(asked)))
-            if calibrated and self.key != CONTEXT_FREE and not anyway.is_infinite:
-                equal = self._make(LDP(safe_text(anyway)))
+            if calibrated and self.key != CONTEXT_FREE and anyway.upper is not None:
+                equal = self._make(LDP(round_up_text(anyway.upper, _DIGITS)))
                 found.append(Baseline.of(f"{name}, same LDP", equal))
         except LiftlockError:
             return found
@@ -180,6 +183,10 @@ class _LDPMethod:
             float(asked.bound()) if start is None else start[0],
         )
         return None if found is None else found.mechanism
+
+
+def _short_name(notion: Notion) -> str:
+    return notion.name.upper() if notion.name in (LIP.key, ALIP.key) else notion.name
 
 
 def _float_share(matrix: Floats, context: Context, limits: LiftLimits) -> float:

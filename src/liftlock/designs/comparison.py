@@ -30,10 +30,11 @@ from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.own import AnyMethod, read_method
 from liftlock.designs.request import discretise
+from liftlock.designs.utility_range import UtilityRange
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.mechanism import Mechanism
-from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
+from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, PriorSet, ProfileGraph
 from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
@@ -81,6 +82,8 @@ class Point:
     """What was certified of its integers."""
     parameter: str
     """What its method was asked for, such as ``ldp(1.2397312)``."""
+    over_set: UtilityRange | None = None
+    """The utility under every prior of a set; None for one prior, or if it is not known."""
     errors: ProfileErrors | None = field(default=None, repr=False, compare=False)
     """What happens to the values of each profile, for a graph of them."""
 
@@ -94,6 +97,7 @@ class Point:
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; of profiles also what each releases, and what that costs."""
         data = {name: found for name, found in vars(self).items() if name != "errors"}
+        data["over_set"] = None if self.over_set is None else self.over_set.to_data()
         if self.errors is not None:
             data["errors"] = {
                 "largest": self.errors.largest,
@@ -106,7 +110,10 @@ class Point:
     def to_row(self) -> dict[str, Any]:
         """Return one flat row: numbers and texts alone."""
         data = self.to_data()
-        errors = data.pop("errors", None)
+        errors, ends = data.pop("errors", None), data.pop("over_set")
+        data |= (
+            {} if ends is None else {"utility_least": ends["least"], "utility_most": ends["most"]}
+        )
         if self.errors is not None:
             data |= {"largest": errors["largest"], "mean_wrong": errors["mean_wrong"]}
             costs = zip(self.errors.values, errors["costs"], strict=True)
@@ -150,6 +157,8 @@ class Comparison:
     """How many points there are none of: no parameter of the method was found to keep the level."""
     graph: ProfileGraph | None = field(default=None, repr=False, compare=False)
     """The graph of profiles, if it is about one."""
+    prior: str = ""
+    """Under which prior of a set the utility is, in words."""
 
     def __getitem__(self, method: str) -> Curve:
         for curve in self.curves:
@@ -181,7 +190,7 @@ class Comparison:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; costs and what is released are in the order of the values."""
-        about = {}
+        about: dict[str, Any] = {"prior": self.prior} if self.prior else {}
         if self.graph is not None:
             about["graph"] = {
                 "fingerprint": self.graph.fingerprint,
@@ -322,6 +331,7 @@ def compare(
         total - done,
         unreached,
         context if isinstance(context, ProfileGraph) else None,
+        context.middle if isinstance(context, PriorSet) else "",
     )
 
 
@@ -425,6 +435,7 @@ class _Making:
             elapsed,
             guarantee,
             parameter,
+            self.goal.range_of(made.channel),
             errors,
         )
 

@@ -39,7 +39,7 @@ def test_the_optimum_is_printed_and_written(designed: Run, run: Run) -> None:
     table = outcome.out.partition("compared with")[2].splitlines()[1:]
     assert [line.split("  ")[0] for line in table if line] == [
         "this mechanism (optimal)",
-        "the optimum under LDP that keeps lip(1)",
+        "the optimum under LDP, same LIP",
         "the optimum under LDP, same epsilon",
         "the optimum under LDP, same LDP",
         "no release",

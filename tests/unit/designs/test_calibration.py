@@ -95,7 +95,7 @@ def test_every_method_leaks_the_level_and_no_more(at: str) -> None:
 def test_the_ldp_optimum_that_keeps_the_notion_stands_beside_the_mechanism() -> None:
     made = ll.design(DEMO, ll.LIP("1"), utility="histogram")
     rows = {row.name: row for row in measure_baselines(made, "histogram")}
-    kept = rows["the optimum under LDP that keeps lip(1)"]
+    kept = rows["the optimum under LDP, same LIP"]
     budget = kept.guarantee.removeprefix("ldp(").removesuffix(")")
     again = ll.design(DEMO, ll.LDP(budget), utility="histogram")
     assert again.origin is not None

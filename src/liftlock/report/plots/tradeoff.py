@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock.designs.comparison import Comparison, Curve
-from liftlock.notions.registry import TITLES
+from liftlock.notions.registry import NOTIONS, TITLES
 from liftlock.report.format import title_of
 from liftlock.report.plots.figure import (
     COLOURS,
@@ -47,7 +47,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
             names.append((math.nan, level, text, _ENDS))
         axes.set_xlim(left=0.0)
         axes.margins(y=0.06)
-        axes.set_xlabel(f"what is truly leaked: {TITLES.get(found.leaked, found.leaked)}")
+        axes.set_xlabel(f"what is truly leaked: {_leakage(found.leaked)}")
         axes.set_ylabel(textwrap.fill(title_of(found.utility, found.title), _LONGEST))
         axes.yaxis.set_major_formatter(plain_number)
         better = "higher is better" if found.larger_is_better else "lower is better"
@@ -59,6 +59,14 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
             if any(math.isinf(point.needed) for curve in found.curves for point in curve.points):
                 note += "; points that no budget covers are left out"
             figure.supxlabel(note, fontsize=8, x=0.01, ha="left", color="#444444")
+
+
+def _leakage(key: str) -> str:
+    """Name a notion, with its unit."""
+    for notion in NOTIONS.values():
+        if key in {kind.key for kind in notion.kinds()} and notion.unit:
+            return f"{TITLES[key]}, {notion.unit}"
+    return TITLES.get(key, key)
 
 
 def _draw(axes: Axes, curve: Curve, colour: str, marker: str) -> tuple[float, float] | None:

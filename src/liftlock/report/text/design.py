@@ -153,12 +153,21 @@ def comparison_table(found: Comparison) -> RenderableType:
         Text(f"{title_of(found.utility, found.title)} ({better}), {found.context}"),
         Text(f"no release {amount(found.nothing)}, no noise {amount(found.truth)}"),
         Text(level_text(found)),
+        *(
+            [Text(f"the utility is that under {found.prior}, which is liftlock's choice")]
+            if found.prior
+            else []
+        ),
         Text(),
         _Blocks(found.at, rows, _columns(found, levels, _cell)),
     ]
     for name, leak in _other_leaks(found).items():
         parts += [Text(), Text(f"{name} that these mechanisms have:"), Text()]
         parts.append(_Blocks(found.at, rows, _columns(found, levels, leak)))
+    if any(point.over_set for curve in found.curves for point in curve.points):
+        ends = _columns(found, levels, lambda _, point: str(point.over_set or "not known"))
+        parts += [Text(), Text("the utility over the set of priors:"), Text()]
+        parts.append(_Blocks(found.at, rows, ends))
     notes = []
     if any(_is_off(point) for curve in found.curves for point in curve.points):
         notes.append(f"in brackets what a mechanism truly leaks ({found.leaked})")
