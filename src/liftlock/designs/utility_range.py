@@ -22,15 +22,15 @@ from liftlock.exact.reproducible import dot
 from liftlock.model import Ball, Family, Intervals, PriorSet
 from liftlock.utility.base import Linear, Separable, Utility, Variance, value
 
-_MOST_VERTICES = 5000
-_STEPS = 60
-_CLOSE = 1e-6
+_MOST_VERTICES = 1000
+_STEPS = 30
+_CLOSE = 1e-4
 """The gap, relative to the largest utility, at which the search for it ends."""
 _OFF = 1e-9
 """What floats may be off a utility, relative to the largest."""
 _UNITS = float(1 << 40)
 _FARTHEST, _TINY = 0.999, 1e-200
-_DIGITS = 6
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class UtilityRange:
     least: float
     most: float
     attained: bool
-    """Whether both are attained, but for rounding; else they are bounds."""
+    """Whether both are attained, but for a ten-thousandth; else they are bounds."""
 
     def __str__(self) -> str:
         ends = (
@@ -137,7 +137,7 @@ def _largest(curve: _Curve, context: PriorSet) -> tuple[float, bool]:
 def _step(curve: _Curve, masses: Floats, target: Floats) -> float:
     """Return how far to go: as far as the utility rises, and never so far that a symbol is lost."""
     low, high, towards = 0.0, _FARTHEST, target - masses
-    for _ in range(40):
+    for _ in range(20):
         middle = (low + high) / 2
         if float(dot(curve.slope(masses + middle * towards), towards)) > 0:
             low = middle

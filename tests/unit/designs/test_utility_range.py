@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -108,9 +110,7 @@ def test_the_choice_and_the_range_are_said() -> None:
     assert made.origin is not None
     (said,) = [text for text in made.origin.remarks if "the utility is that under" in text]
     assert said.startswith("the utility is that under the centre of the ball, which is liftlock's")
-    least, most = (
-        float(Fraction(text.rstrip(","))) for text in (said.split()[18], said.split()[20])
-    )
+    least, most = map(float, re.findall(r"[0-9][0-9.]+[0-9]", said))
     assert least < made.origin.objective < most
     found = ll.compare(Ball.of(DEMO, "0.02"), ll.LIP, ["k-rr"], ["1"], "histogram")
     ends = found.curves[0].points[0].over_set
