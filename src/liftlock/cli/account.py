@@ -16,6 +16,7 @@ from liftlock.cli._console import Notes, show, show_status
 from liftlock.cli._context import ContextOptions, match_labels
 from liftlock.cli._options import (
     FILE,
+    NORMALISE,
     OptionGroup,
     OutputOptions,
     option,
@@ -101,6 +102,7 @@ class DataOptions(OptionGroup):
 @click.option(
     "--family", type=FILE, metavar="PRIORS", help="Account under this set of priors instead."
 )
+@click.option("--normalise", **NORMALISE)
 @output_options(plot="Draw the leakage after 1, 2, 3, ... releases")
 def account_command(
     ledger: Path,
@@ -112,6 +114,7 @@ def account_command(
     prior: Path | None,
     joint: Path | None,
     family: Path | None,
+    normalise: bool,
     output: OutputOptions,
 ) -> int:
     """Total leakage of the releases in LEDGER, by cohort and data item.
@@ -129,7 +132,7 @@ def account_command(
     note = Notes()
     _check_usage(record, data, remark, output)
     allowed = None if limit is None else parse_claim(limit)
-    other = ContextOptions(prior=prior, joint=joint, family=family)
+    other = ContextOptions(prior=prior, joint=joint, family=family, normalise=normalise)
     output.check({"LEDGER": ledger, "--people": data.people} | other.inputs())
     source = prior or joint or family or ledger
     context = other.read(note)

@@ -25,7 +25,7 @@ from liftlock.model import (
 )
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.channel import Channel
-from liftlock.model.per_user import Limits
+from liftlock.model.per_user import SCOPE, Limits
 from liftlock.model.structured import (
     AnyChannel,
     StructuredChannel,
@@ -384,6 +384,7 @@ class UserAudit(Audit):
         names = ("eps_lower", "eps_upper")
         values = ", ".join(f"{name} {nats_text(self.measurements[name].value)}" for name in names)
         lines.append(f"  leakage in nats: {values}")
+        lines.append(f"  {SCOPE}")
         if self.excluding:
             lines.append(
                 f"  NOT protected: values of probability 0, which {self.excluding:,} "
@@ -401,6 +402,7 @@ class UserAudit(Audit):
             "guarantee": self.guarantee,
             "holds": self.holds,
             "users": self.users,
+            "scope": SCOPE,
             "claims": [each.to_data() for each in self.user_claims],
             "excluding": self.excluding,
         }

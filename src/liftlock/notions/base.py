@@ -183,8 +183,19 @@ class Notion(ABC):
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
         claims, nats = self.decide(channel, context)
         return make_certificate(
-            self.name, self.budgets, channel, context, claims, nats, unprotected
+            self.name,
+            self.budgets,
+            channel,
+            context,
+            claims,
+            nats,
+            unprotected,
+            self.measure_anyway(channel, context),
         )
+
+    def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:  # noqa: ARG002
+        """Measure what a certificate says beside its guarantee, without a promise, if anything."""
+        return None
 
     @abstractmethod
     def decide(self, channel: AnyChannel, context: Context) -> Decided:

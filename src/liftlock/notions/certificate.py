@@ -17,7 +17,13 @@ from liftlock.exact.numbers import exact
 from liftlock.model import Context
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.structured import AnyChannel
-from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, quote_label
+from liftlock.notions.measurement import (
+    Measurement,
+    Witness,
+    ends_to_json,
+    number_to_json,
+    quote_label,
+)
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
@@ -74,7 +80,8 @@ class Certificate:
     """The verdict of an exact audit on one guarantee, with everything needed to check it again.
 
     ``claims`` are the inequalities with their exact values and witnesses, ``nats`` the leakages as
-    enclosed logarithms; beside those of lifts also that of LDP, which no prior enters.
+    enclosed logarithms. ``anyway`` is what was measured beside them and is not stored: the LDP that
+    no prior enters; ``scope`` says of which priors all this is true, where that is not plain.
     ``unprotected`` lists inputs that the context calls impossible: the guarantee says nothing about
     them.
     """
@@ -87,6 +94,8 @@ class Certificate:
     context: str
     context_kind: str
     unprotected: tuple[Label, ...] = field(default=())
+    anyway: Measurement | None = field(default=None, compare=False)
+    scope: str = field(default="", compare=False)
 
     @property
     def holds(self) -> bool:
@@ -119,7 +128,11 @@ class Certificate:
         lines += [f"  {claim}" for claim in self.claims]
         if self.nats:
             values = ", ".join(f"{name} {nats_text(value)}" for name, value in self.nats.items())
+            if self.anyway is not None:
+                values += f", {self.anyway.notion} {nats_text(self.anyway.value)}"
             lines.append(f"  leakage in nats: {values}")
+        if self.scope:
+            lines.append(f"  {self.scope}")
         if self.unprotected:
             who = "profile" if self.notion == "profile" else "prior"
             write = _pair_text if who == "profile" else str
@@ -155,6 +168,7 @@ def make_certificate(
     claims: Sequence[Claim],
     nats: Mapping[str, Enclosure],
     unprotected: tuple[Label, ...] = (),
+    anyway: Measurement | None = None,
 ) -> Certificate:
     """Put a certificate together, with the fingerprints of what it speaks of."""
     return Certificate(
@@ -166,6 +180,8 @@ def make_certificate(
         context.fingerprint if context is not None else "",
         context.describe() if context is not None else "every prior",
         unprotected,
+        anyway,
+        getattr(context, "scope", ""),
     )
 
 

@@ -90,11 +90,12 @@ class _BothSides(LiftNotion):
                 claims += lift_claims(limits, *own, whose=f" of users with {budget_text(own)}")
         if isinstance(context, AnyUserPrior):
             claims = [replace(claim, witness=None) for claim in claims]
-        sides = [found.eps_lower(), found.eps_upper()]
-        if not isinstance(context, AnyUserPrior):
-            # What it is worth to whoever does not believe the prior.
-            sides.append(LDP.measure(channel, context))
+        sides = found.eps_lower(), found.eps_upper()
         return claims, {side.notion: side.value for side in sides}
+
+    def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:
+        """Measure the LDP, for whoever knows more than the prior; None if there is no table."""
+        return None if isinstance(context, AnyUserPrior) else LDP.measure(channel, context)
 
 
 @dataclass(frozen=True, init=False)
