@@ -208,7 +208,7 @@ def test_probabilities_near_1_are_normalised_and_it_is_said(write: Any) -> None:
     path = write("label,probability\nx,0.3333333333\ny,0.6666666666\n")
     assert read_prior(path, said.append)["x"] == Fraction(1, 3)
     assert said == [
-        f"probabilities in {path} summed to 1 only within 1e-10 and were divided by their sum"
+        f"probabilities in {path} summed to 0.9999999999 and were divided by their sum"
     ]
 
 

@@ -47,6 +47,7 @@ SCOPE = (
     "before it is used"
 )
 """Of which priors everything that is proved of users is true."""
+_OUTWARDS = f"whose ends are rounded outwards to multiples of 2^-{POINTS.bit_length() - 1}"
 
 MOST_BUDGETS = 1000
 """Each budget needs its own distribution."""
@@ -344,6 +345,12 @@ class PerUserPriors(Context):
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
         return str(self)
+
+    @property
+    def scope(self) -> str:
+        """Of which priors what is proved of these users is true: not of those that were rounded."""
+        outwards = self.ends is not None or self.radius is not None
+        return f"for sets of priors {_OUTWARDS}" if outwards else SCOPE
 
     @cached_property
     def fingerprint(self) -> str:

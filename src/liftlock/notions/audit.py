@@ -25,7 +25,7 @@ from liftlock.model import (
 )
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.channel import Channel
-from liftlock.model.per_user import SCOPE, Limits
+from liftlock.model.per_user import Limits
 from liftlock.model.structured import (
     AnyChannel,
     StructuredChannel,
@@ -326,6 +326,12 @@ class UserAudit(Audit):
         return f"<UserAudit of {self.context.describe()}: {self.measurements['lip']}>"
 
     @property
+    def scope(self) -> str:
+        """Of which priors all this is true: they are rounded before they are used."""
+        assert isinstance(self.context, PerUserPriors)
+        return self.context.scope
+
+    @property
     def users(self) -> int:
         """How many users there are."""
         return self.extremes.users
@@ -384,7 +390,7 @@ class UserAudit(Audit):
         names = ("eps_lower", "eps_upper")
         values = ", ".join(f"{name} {nats_text(self.measurements[name].value)}" for name in names)
         lines.append(f"  leakage in nats: {values}")
-        lines.append(f"  {SCOPE}")
+        lines.append(f"  {self.scope}")
         if self.excluding:
             lines.append(
                 f"  NOT protected: values of probability 0, which {self.excluding:,} "
@@ -402,7 +408,7 @@ class UserAudit(Audit):
             "guarantee": self.guarantee,
             "holds": self.holds,
             "users": self.users,
-            "scope": SCOPE,
+            "scope": self.scope,
             "claims": [each.to_data() for each in self.user_claims],
             "excluding": self.excluding,
         }
