@@ -104,7 +104,7 @@ def _under_ldp(mechanism: Mechanism, goal: Utility, seconds: float) -> list[Base
     context, notion = mechanism.context, mechanism.notion
     numbers = isinstance(context, GridPrior)
     try:
-        asked = implying_ldp(notion.without_delta if numbers else notion)
+        asked = implying_ldp(notion.without_delta)
     except NotDefined:
         return []
     if float(asked.bound()) == 0:

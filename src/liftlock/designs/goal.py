@@ -20,7 +20,7 @@ from liftlock.exact.reproducible import dot
 from liftlock.model import Context, Prior, PriorSet, ProfileGraph, representative
 from liftlock.model.channel import Table
 from liftlock.model.continuous.grid import GridPrior
-from liftlock.model.structured import SupportChannel
+from liftlock.model.structured import SupportChannel, to_dense
 from liftlock.notions.base import Notion
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.base import (
@@ -160,10 +160,14 @@ class PriorGoal(Goal):
 
     def range_of(self, channel: Table | SupportChannel) -> UtilityRange | None:
         """Bound the utility over a set of priors."""
-        if not isinstance(self.context, PriorSet) or isinstance(channel, SupportChannel):
+        if not isinstance(self.context, PriorSet):
             return None
-        rows = [channel.inputs.index(label) for label in self.context.inputs.labels]
-        return utility_range(self.utility, channel.floats()[rows], self.context)
+        try:
+            table = to_dense(channel)
+        except NotDefined:  # an encoding of too many reports
+            return None
+        rows = [table.inputs.index(label) for label in self.context.inputs.labels]
+        return utility_range(self.utility, table.floats()[rows], self.context)
 
     def name_outputs(self, draft: Draft) -> Draft:
         """Name outputs on a grid by the numbers they stand for."""
