@@ -10,12 +10,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion, UpperBound
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extreme_lifts
-from liftlock.notions.lip import LIP
 from liftlock.notions.registry import NOTIONS
 
 MakeNotion = Callable[[Any], Notion]
@@ -94,6 +93,7 @@ def round_up(found: Enclosure) -> float:
 def read_axis(name: str, asked: Notion, make_notion: MakeNotion) -> tuple[str, MakeNotion]:
     """Return the notion of a name; that which is asked for keeps its delta, or its proportions.
 
+    >>> from liftlock.notions.lip import LIP
     >>> read_axis("max-lift", LIP("1"), LIP)[1]("0.5").guarantee
     'eps_upper(budget=0.5)'
     """
@@ -101,10 +101,10 @@ def read_axis(name: str, asked: Notion, make_notion: MakeNotion) -> tuple[str, M
     key = _NAMES.get(key, key)
     if key == asked.name:
         return key, make_notion
-    known = {LIP.key: LIP} | {
+    known: dict[str, MakeNotion] = {
         each.key: each
         for each in NOTIONS.values()
-        if issubclass(each, UpperBound) and each.parameters == ("budget",) and each.audited
+        if each.one_number and len(each.parameters) == 1 and each.audited
     }
     if key not in known:
         raise InputError(
@@ -135,8 +135,8 @@ class Level:
         notion, channel, context = self.notion, made.channel, made.context
         if notion.delta_limit() is not None:
             leak = round_up(notion.epsilon_at_delta(channel, context).value)
-        elif isinstance(notion, UpperBound):
-            leak = round_up(notion.measure_leakage(channel, context, BITS).value)
+        elif (found := notion.bounded_number(channel, context)) is not None:
+            leak = round_up(found)
         else:
             leak = MechanismLeakage.of(made).smallest_epsilon(notion, self.number)
         # Where it is proved to keep the level itself, no float above that is what it leaks.

@@ -66,7 +66,7 @@ def utility_range(utility: Utility, matrix: Floats, context: PriorSet) -> Utilit
     >>> from liftlock.utility.symmetric import Guess
     >>> near = Ball.of(Prior.from_counts({"a": 1, "b": 1}), "0.1")
     >>> print(utility_range(Guess(), np.array([[0.75, 0.25], [0.25, 0.75]]), near))
-    from 0.25 to 0.25
+    from 0.2499 to 0.2501
     """
     if not isinstance(utility.shape, Separable | Variance | Linear):
         return None

@@ -141,6 +141,8 @@ class Notion(ABC):
     """When an audit measures it: always, in some contexts, if asked; empty: never."""
     context_free: ClassVar[bool] = False
     """Whether it speaks of every input and needs no prior."""
+    one_number: ClassVar[bool] = False
+    """Whether one number is all that it bounds from above, so that levels of it can be named."""
 
     @classmethod
     def kinds(cls) -> tuple[NotionKind, ...]:
@@ -192,6 +194,10 @@ class Notion(ABC):
             unprotected,
             self.measure_anyway(channel, context),
         )
+
+    def bounded_number(self, channel: AnyChannel, context: Context) -> Enclosure | None:  # noqa: ARG002
+        """Return the number that it bounds; None where its limits of lifts, or a delta, say it."""
+        return None
 
     def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:  # noqa: ARG002
         """Measure what a certificate says beside its guarantee, without a promise, if anything."""
@@ -308,6 +314,7 @@ class UpperBound(Notion):
 
     budget: Budget | Fraction
 
+    one_number = True
     of_ratio: ClassVar[bool] = False
     """Whether it is the logarithm of an exact ratio."""
     averages: ClassVar[bool] = False
@@ -362,6 +369,10 @@ class UpperBound(Notion):
             raise NotDefined(self.name, error.context, error.remedy) from None
         claim = Claim(self.key, found.value, "<=", self.bound(), holds, found.witness)
         return [claim], {self.key: found.value} if self.unit == "nats" else {}
+
+    def bounded_number(self, channel: AnyChannel, context: Context) -> Enclosure | None:
+        """Return the number that it bounds."""
+        return self.measure_leakage(channel, context, BITS).value
 
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""

@@ -121,6 +121,7 @@ class LIP(_BothSides):
     epsilon: Budget
 
     key = "lip"
+    one_number = True
     title = "LIP"
     parameters = ("epsilon",)
     summary = "every lift within a factor e^epsilon of 1"
