@@ -143,7 +143,7 @@ class PerUserPriors(Context):
         With ``normalise=True`` rows of any positive sum are accepted and divided by it.
 
         >>> thirds = PerUserPriors.of("abc", [[0.3333, 0.3333, 0.3333]], normalise=True)
-        >>> thirds.rows(0, 1).sum().round(9)
+        >>> float(thirds.rows(0, 1).sum().round(9))
         1.0
         """
         alphabet = read_alphabet(labels)
