@@ -65,14 +65,15 @@ def draw_lifts() -> None:
 
 
 def draw_tradeoff() -> None:
-    """Draw the utility of several methods on the example prior."""
+    """Draw the utility of several methods on the example prior, at equal LIP and at equal LDP."""
     from liftlock.designs.comparison import compare
     from liftlock.notions.lip import LIP
     from liftlock.report.plots.tradeoff import draw_tradeoff as draw
 
     epsilons = [f"{step / 4:g}" for step in range(1, 15)]
     prior = read_prior(EXAMPLES / "prior.csv")
-    draw(compare(prior, LIP, None, epsilons, "histogram"), FOLDER / "tradeoff.png")
+    for at, name in (("lip", "tradeoff.png"), ("ldp", "tradeoff-ldp.png")):
+        draw(compare(prior, LIP, None, epsilons, "histogram", at=at), FOLDER / name)
 
 
 def draw_answers() -> None:

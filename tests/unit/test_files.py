@@ -207,9 +207,7 @@ def test_probabilities_near_1_are_normalised_and_it_is_said(write: Any) -> None:
     said: list[str] = []
     path = write("label,probability\nx,0.3333333333\ny,0.6666666666\n")
     assert read_prior(path, said.append)["x"] == Fraction(1, 3)
-    assert said == [
-        f"probabilities in {path} summed to 1 only within 1e-10 and were divided by their sum"
-    ]
+    assert said == [f"probabilities in {path} summed to 0.9999999999 and were divided by their sum"]
 
 
 def test_decimals_in_json_mean_what_was_written(write: Any) -> None:

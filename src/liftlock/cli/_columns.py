@@ -12,6 +12,7 @@ import click
 from liftlock.cli._console import Notes
 from liftlock.cli._options import (
     FILE,
+    NORMALISE,
     GuaranteeOptions,
     OptionGroup,
     UtilityOptions,
@@ -90,6 +91,7 @@ class ColumnOptions(OptionGroup):
         metavar="NAME",
         help="Per-user budgets: the column that holds them. It is public.",
     )
+    normalise: bool = option("--normalise", **NORMALISE)
     utility: UtilityOptions = nested_group(UtilityOptions)
     method: str = option(
         "--method",
@@ -173,10 +175,12 @@ class ColumnOptions(OptionGroup):
         contexts: dict[str, Any] = {}
         for column, secret in zip(columns, told, strict=True):
             if secret is not None and joints:
-                contexts[column] = read_joint(joints.pop(0) if len(self.joints) > 1 else joints[0])
+                contexts[column] = read_joint(
+                    joints.pop(0) if len(self.joints) > 1 else joints[0], note
+                )
             elif secret is None and priors:
                 given = priors.pop(0) if len(self.priors) > 1 else priors[0]
-                contexts[column] = read_prior(given, note)
+                contexts[column] = read_prior(given, note, normalise=self.normalise)
         utility = None
         if self.utility.given_options():
             utility = {column: self._utility(contexts.get(column)) for column in columns}
@@ -197,6 +201,7 @@ class ColumnOptions(OptionGroup):
             bins={name: check_bins(_read_integer(count, "--bins")) for name, count in bins.items()},
             local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
+            normalise=self.normalise,
         )
 
     def _utility(self, context: Any) -> Any:

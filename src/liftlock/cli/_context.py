@@ -10,7 +10,7 @@ import click
 
 from liftlock._runtime.storage import errors_at
 from liftlock.cli._console import show_status
-from liftlock.cli._options import FILE, OptionGroup, option
+from liftlock.cli._options import FILE, NORMALISE, OptionGroup, option
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.files import (
@@ -113,6 +113,12 @@ class ContextOptions(OptionGroup):
         help="With --column: how to treat empty cells of the table.  [default: refuse]",
     )
 
+    normalise: bool = option("--normalise", **NORMALISE)
+
+    def named_options(self) -> list[str]:
+        """Return the options that were given and name a context, not how it is read."""
+        return [name for name in self.given_options() if name != "--normalise"]
+
     @property
     def is_numeric(self) -> bool:
         """Whether the context is one of numbers."""
@@ -131,14 +137,14 @@ class ContextOptions(OptionGroup):
         if self.is_numeric:
             return self._discretise(note) if bins is None else self._on(bins, note)
         if self.joint is not None:
-            return read_joint(self.joint)
+            return read_joint(self.joint, note)
         if self.family is not None:
-            return read_priors(self.family, note)
+            return read_priors(self.family, note, normalise=self.normalise)
         if self.prior is None:
             return None
         if self.confidence is not None:
             return self._likely_priors(self.prior, self.confidence, note)
-        found = read_prior(self.prior, note)
+        found = read_prior(self.prior, note, normalise=self.normalise)
         if isinstance(found, GridPrior):
             self._refuse_options_of_labels(self.prior)
         if self.smooth is not None:

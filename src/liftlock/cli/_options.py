@@ -418,6 +418,12 @@ def column_of(made: Mechanism, given: str | None, missing: str) -> str | None:
 # --- limits of a search ---------------------------------------------------------------------------
 
 
+NORMALISE: Mapping[str, Any] = {
+    "is_flag": True,
+    "help": "Divide probabilities that do not sum to 1 by their sum.",
+}
+"""The option --normalise, of a group or of a command."""
+
 REQUIRE_GAP: Mapping[str, Any] = {
     "metavar": "G",
     "help": "Refuse (exit code 1) unless the gap to the optimum is proved to be at most G.",

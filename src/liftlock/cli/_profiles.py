@@ -83,6 +83,8 @@ class GraphOptions(OptionGroup):
         help="With --table: join every two profiles of the same group.",
     )
     smooth: str | None = option("--smooth", metavar="A", help="With --table: add A to every count.")
+    normalise: bool = False
+    """Whether probabilities are divided by their sum: an option of the context."""
 
     @property
     def is_given(self) -> bool:
@@ -125,6 +127,7 @@ class GraphOptions(OptionGroup):
             self.column,
             self.group_column,
             self.smooth,
+            self.normalise,
         )
 
     def alone(self, context: ContextOptions, others: Sequence[str]) -> GraphOptions:
@@ -133,9 +136,11 @@ class GraphOptions(OptionGroup):
         The context has the options --column and --smooth of a table of observations. `others` are
         options that were given and say nothing about a graph.
         """
-        graph = replace(self, column=context.column, smooth=context.smooth)
+        graph = replace(
+            self, column=context.column, smooth=context.smooth, normalise=context.normalise
+        )
         graph.check()
-        beside = [name for name in context.given_options() if name not in ("--column", "--smooth")]
+        beside = [name for name in context.named_options() if name not in ("--column", "--smooth")]
         refuse_beside_profiles([*beside, *others])
         return graph
 
@@ -198,11 +203,13 @@ def read_channel_or_profiles(
     """
     files = graph.files()
     if graph.is_given:
-        refuse_beside_profiles(context.given_options())
+        refuse_beside_profiles(context.named_options())
+    normalise = context.normalise
     if graph.profiles is not None:
-        return ProfileChannel(*read_profile_channel(channel, graph.read(note), note))
-    read = read_channel(channel, note)
-    if isinstance(read.context, ProfileGraph) and not context.given_options():
+        known = replace(graph, normalise=normalise).read(note)
+        return ProfileChannel(*read_profile_channel(channel, known, note, normalise=normalise))
+    read = read_channel(channel, note, normalise=normalise)
+    if isinstance(read.context, ProfileGraph) and not context.named_options():
         own = read.context
         joined = join_profiles(own, files) if files.edge_sources() else own
         return ProfileChannel(read.channel, joined, read.unprotected if joined == own else ())

@@ -12,11 +12,20 @@ import click
 from liftlock._runtime.progress import Step
 from liftlock._runtime.storage import errors_at, parse_json, read_text
 from liftlock.cli._console import Notes, ProgressBar
-from liftlock.cli._options import FILE, OptionGroup, TableOptions, column_of, nested_group, option
+from liftlock.cli._options import (
+    FILE,
+    NORMALISE,
+    OptionGroup,
+    TableOptions,
+    column_of,
+    nested_group,
+    option,
+)
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
+from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism
 from liftlock.model import PerUserPriors
 from liftlock.model.alphabet import Alphabet
@@ -58,6 +67,7 @@ class ReportOptions(OptionGroup):
         metavar="TABLE",
         help="Table with these columns, in the same row order.  [default: the table of reports]",
     )
+    normalise: bool = option("--normalise", **NORMALISE)
     table: TableOptions = nested_group(TableOptions)
 
     def check(self, made: Mechanism, paths: Sequence[Path]) -> None:
@@ -178,7 +188,9 @@ class ReportOptions(OptionGroup):
         from liftlock.tables.per_user import PerUserRandomiser
 
         columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
-        worker = PerUserRandomiser(made, column, columns, self.local_budgets)
+        worker = PerUserRandomiser(made, column, columns, self.local_budgets, self.normalise)
+        if self.normalise:
+            note(f"the probabilities of each row were {DIVIDED}")
         known = None if self.priors_from is None else self._priors(worker, note)
         of, value = asked
 

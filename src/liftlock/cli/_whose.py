@@ -10,7 +10,7 @@ import click
 
 from liftlock._runtime.storage import errors_at
 from liftlock.accounting.composition import edge_budget
-from liftlock.cli._options import OptionGroup, option
+from liftlock.cli._options import NORMALISE, OptionGroup, option
 from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LISTED = 3
 _OF_PROFILES = ("--profile-column", "--keep-profile", "--impossible")
-_OF_USERS = ("--local-priors", "--local-budgets")
+_OF_USERS = ("--local-priors", "--local-budgets", "--normalise")
 
 _ADD_UP = (
     "the guarantee is for one observation, and the rows of a profile add up if they are "
@@ -61,6 +61,7 @@ class WhoseOptions(OptionGroup):
     local_budgets: str | None = option(
         "--local-budgets", metavar="NAME", help="Per-user budgets: the column that holds them."
     )
+    normalise: bool = option("--normalise", **NORMALISE)
 
     def worker(
         self, made: Mechanism, column: str | None, unseen: str | None, source: TableFile
@@ -101,7 +102,7 @@ class WhoseOptions(OptionGroup):
         if unseen is not None:
             raise click.UsageError("a row has probabilities of known values: leave out --unseen")
         columns = {label: f"{self.local_priors}{label}" for label in made.channel.inputs.labels}
-        return PerUserRandomiser(made, column, columns, self.local_budgets)
+        return PerUserRandomiser(made, column, columns, self.local_budgets, self.normalise)
 
     def kept(self, keep: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns that are kept whatever they tell."""

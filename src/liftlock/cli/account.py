@@ -17,6 +17,7 @@ from liftlock.cli._context import ContextOptions, match_labels
 from liftlock.cli._ledger import INSIST_HELP, Insisted
 from liftlock.cli._options import (
     FILE,
+    NORMALISE,
     OptionGroup,
     OutputOptions,
     option,
@@ -119,6 +120,7 @@ class DataOptions(OptionGroup):
     help="Read different items as independent values; otherwise they may have anything in common.",
 )
 @click.option("--insist", is_flag=True, help=INSIST_HELP)
+@click.option("--normalise", **NORMALISE)
 @output_options(plot="Draw the leakage after 1, 2, 3, ... releases")
 def account_command(
     ledger: Path,
@@ -132,6 +134,7 @@ def account_command(
     family: Path | None,
     independent: bool,
     insist: bool,
+    normalise: bool,
     output: OutputOptions,
 ) -> int:
     """Total leakage of the releases in LEDGER, by cohort and data item.
@@ -150,7 +153,7 @@ def account_command(
     note = Notes()
     _check_usage(record, data, remark, output)
     allowed = None if limit is None else parse_claim(limit)
-    other = ContextOptions(prior=prior, joint=joint, family=family)
+    other = ContextOptions(prior=prior, joint=joint, family=family, normalise=normalise)
     output.check({"LEDGER": ledger, "--people": data.people} | other.inputs())
     source = prior or joint or family or ledger
     context = other.read(note)

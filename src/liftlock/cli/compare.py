@@ -22,7 +22,8 @@ from liftlock.cli._options import (
     write_records,
 )
 from liftlock.cli._profiles import GraphOptions, read_square_loss
-from liftlock.designs.comparison import MakeNotion, asymmetric, compare
+from liftlock.designs.calibration import MakeNotion
+from liftlock.designs.comparison import asymmetric, compare
 from liftlock.designs.goal import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
@@ -57,6 +58,13 @@ INTERRUPTED = 130
     help="FIRST:LAST:COUNT, or a list such as 0.5,1,2.",
 )
 @click.option(
+    "--at",
+    metavar="LEAKAGE",
+    help="What the budgets of --epsilons limit: true leakage as lip, ldp, max-lift or another "
+    "notion of one number; or epsilon, to give every method the same budget.  [default: the "
+    "notion, for profiles epsilon]",
+)
+@click.option(
     "--split",
     metavar="LAMBDA",
     help="Compare alip with lower LAMBDA*E and upper (1-LAMBDA)*E; E is the whole budget.",
@@ -82,6 +90,7 @@ def compare_command(
     notion: str | None,
     guarantee: GuaranteeOptions,
     epsilons: str,
+    at: str | None,
     split: str | None,
     methods: str | None,
     released: bool,
@@ -89,14 +98,16 @@ def compare_command(
     seconds: str | None,
     output: OutputOptions,
 ) -> int:
-    """Design with several methods at several budgets, and compare utility against privacy.
+    """Design with several methods and compare utility against privacy, at equal true leakage.
 
-    Every point is a certified mechanism. A method for LDP only gets the LDP budget that implies the
-    requested one. Published formulas that exceed their budget are shown at the budget they actually
-    need. Ctrl-C stops and keeps the finished points (exit code 130).
+    Every point is a certified mechanism. Each method gets the budget whose mechanism truly leaks
+    what --at says, and no more: an epsilon of LIP and one of LDP do not protect alike. With --at
+    epsilon every method gets the same budget, one for LDP only the LDP budget that implies it, and
+    published formulas may exceed it. Ctrl-C stops and keeps the finished points (exit code 130).
 
     \b
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
+    liftlock compare --prior prior.csv --utility histogram --at ldp
     liftlock compare --joint joint.csv --split 0.65 --epsilons 1,2,4 --csv out.csv
     liftlock compare --profiles profiles.csv --edges edges.csv
     liftlock compare --profiles profiles.csv --edges edges.csv \\
@@ -106,7 +117,7 @@ def compare_command(
     budgets = read_epsilons(epsilons)
     make: MakeNotion
     if graph.is_given:
-        others = {"--notion": notion, "--split": split}
+        others = {"--notion": notion, "--split": split, "--at": at}
         given = [name for name, value in others.items() if value is not None]
         graph = graph.alone(context, [*given, *guarantee.given_options()])
         make = ProfilePrivacy
@@ -137,6 +148,7 @@ def compare_command(
             names,
             budgets,
             goal,
+            at=at,
             loss=losses,
             seconds=limit,
             progress=progress,

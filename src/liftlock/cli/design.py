@@ -47,6 +47,7 @@ from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.rounding import DEFAULT_BITS
 from liftlock.files import read_label_columns, read_weights
+from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism
 from liftlock.model import Context, Prior
 from liftlock.model.alphabet import Alphabet, label_to_json
@@ -55,6 +56,7 @@ from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion
+from liftlock.notions.certificate import Certificate, enclosure_to_json
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.report.plots.graph import draw_graph
@@ -312,6 +314,7 @@ class _Search:
                 if columns:
                     encoding = TableEncoding.of(columns, made.channel.inputs)
                     made = replace(made, encoding=encoding)
+            made = self._with_notes(made)
             assert made.origin is not None
             if most is not None:
                 made.origin.require_gap(most)
@@ -387,6 +390,7 @@ class _Search:
                 if self.bits < DEFAULT_BITS:
                     refusal.args = (f"{refusal}, or use more bits: --bits is {self.bits}",)
                 raise
+            made = self._with_notes(made)
             if made.certificate.unprotected:
                 smooth = "profiles without zeros" if graph.table is None else "--smooth 1"
                 note(
@@ -412,6 +416,13 @@ class _Search:
         return _DesignResult(
             lambda: profile_design_data(made, shares, rows), lambda: profile_report(made, rows)
         )
+
+    def _with_notes(self, made: Mechanism) -> Mechanism:
+        """Store with a mechanism that what it was made for is not what was written down."""
+        said = [text for text in self.note.texts if DIVIDED in text]
+        if not said or made.origin is None:
+            return made
+        return replace(made, origin=replace(made.origin, remarks=(*made.origin.remarks, *said)))
 
     def _options(self, entry: Design | None) -> dict[str, Any]:
         """Return what goes to the method itself."""
@@ -508,10 +519,16 @@ def design_data(made: Mechanism, goal: Utility, others: Sequence[Baseline]) -> d
         "inputs": len(made.channel.inputs),
         "outputs": made.channel.output_number,
         "certificate": made.certificate.to_data(),
+        "ldp": ldp_data(made.certificate),
         "comparison": [other.to_data() for other in others],
         "remarks": list(origin.remarks),
         "numbers": number_data(made),
     }
+
+
+def ldp_data(certificate: Certificate) -> Any:
+    """Return the LDP that a mechanism has beside its guarantee; None if it is the guarantee."""
+    return None if certificate.anyway is None else enclosure_to_json(certificate.anyway.value)
 
 
 def profile_design_data(

@@ -122,7 +122,7 @@ def estimate_command(
     asked = [("survey" if values else "histogram") if of is None else of]
     if graph is not None and of is None and not values:
         asked.append("profiles")
-    another = None if prior is None else read_prior(prior, note)
+    another = None if prior is None else read_prior(prior, note, normalise=source.normalise)
     value = parse_labels(_known_labels(made, asked[0]), values) if values else None
     source.check(made, reports)
     if graph is None and trust_profiles is not None:

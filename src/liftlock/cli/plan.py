@@ -9,6 +9,7 @@ import click
 from liftlock.cli._console import Notes, show_status
 from liftlock.cli._options import (
     FILE,
+    NORMALISE,
     GuaranteeOptions,
     OutputOptions,
     option_group,
@@ -55,6 +56,7 @@ from liftlock.report.text.plan import plan_report
     help="Confidence level of the intervals.",
 )
 @click.option("--seconds", metavar="T", help="Time limit of each search for an optimum.")
+@click.option("--normalise", **NORMALISE)
 @output_options(plot="Draw the margins of error")
 def plan_command(
     prior: Path,
@@ -65,6 +67,7 @@ def plan_command(
     margin: str,
     level: str,
     seconds: str | None,
+    normalise: bool,
     output: OutputOptions,
 ) -> int:
     """Margin of error with N respondents, and sample size for a target margin of error.
@@ -84,7 +87,7 @@ def plan_command(
         raise InputError("--n is not a number of people", value=people, remedy="give 1 or more")
     limit = SECONDS if seconds is None else read_seconds(seconds)
     output.check({"--prior": prior})
-    known = read_prior(prior, note)
+    known = read_prior(prior, note, normalise=normalise)
     asked = ("survey" if values else "histogram") if of is None else of
     with show_status("planning") as progress:
         found = plan(

@@ -8,7 +8,7 @@ import click
 
 from liftlock._runtime.storage import errors_at
 from liftlock.cli._console import Notes, show_status
-from liftlock.cli._options import FILE, OutputOptions, output_options
+from liftlock.cli._options import FILE, NORMALISE, OutputOptions, output_options
 from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_location
 from liftlock.probe.result import Claims, read_confidence
@@ -57,6 +57,7 @@ _CLAIMS = {
     is_flag=True,
     help="The recorded inputs are draws from the prior (sharper bounds).",
 )
+@click.option("--normalise", **NORMALISE)
 @output_options()
 def probe_command(
     pairs: Path,
@@ -65,6 +66,7 @@ def probe_command(
     confidence: str,
     columns: str | None,
     sampled_from_prior: bool,
+    normalise: bool,
     output: OutputOptions,
 ) -> int:
     """Look for a contradiction of a claim in PAIRS, a CSV of recorded inputs and outputs.
@@ -86,7 +88,7 @@ def probe_command(
     if prior is None and (set(limits) - {"ldp"} or sampled_from_prior):
         raise click.UsageError("claims about lifts need --prior; only ldp works without")
     note = Notes()
-    known = None if prior is None else read_prior(prior, note)
+    known = None if prior is None else read_prior(prior, note, normalise=normalise)
     with show_status("reading"):
         inputs, outputs = read_pairs(pairs, names, note)
     if known is not None:

@@ -23,6 +23,7 @@ from liftlock.cli._options import (
 )
 from liftlock.cli._whose import WhoseOptions, notes_of_profiles, profile_release_data
 from liftlock.files import read_mechanism
+from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism
 from liftlock.model.columns import UNSEEN
 from liftlock.model.structured import StructuredChannel
@@ -99,6 +100,8 @@ def release_command(
     check_output(source, output, force=force)
     replaced = output.exists()
     worker = whose.worker(made, chosen, unseen, source)
+    if whose.normalise:
+        note(f"the probabilities of each row were {DIVIDED}")
     work = ColumnRelease(worker, source)
     keep = whose.kept(keep)
     dropped = columns_to_drop(source, work, drop, keep, note)

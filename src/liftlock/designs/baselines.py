@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,30 +12,40 @@ import numpy as np
 
 from liftlock._runtime.progress import Progress, Step
 from liftlock.designs.api import design
-from liftlock.designs.base import Draft, check_fits, check_size
+from liftlock.designs.base import Draft
+from liftlock.designs.calibration import Level, MechanismLeakage, calibrate, round_up, search
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.comparison import FEW_SYMBOLS, implying_ldp
 from liftlock.designs.goal import AnyUtility, Weights, read_goal
 from liftlock.designs.request import read_notion
 from liftlock.errors import LiftlockError, NotDefined
+from liftlock.exact.budget import decimal_text
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.reproducible import dot
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 from liftlock.mechanism import Mechanism
-from liftlock.model import Context, ProfileGraph, representative
+from liftlock.model import Context, Joint, ProfileGraph, representative
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.notions.audit import audit
-from liftlock.notions.base import Notion, claim_text
+from liftlock.notions.base import LiftLimits, Notion, claim_text
 from liftlock.notions.certificate import Certificate
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lift import extreme_lifts
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.measurement import number_to_json
-from liftlock.utility.base import Utility, value
+from liftlock.utility.base import Utility
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 
 NO_RELEASE, NO_NOISE = "no release", "no noise"
 
 CONTEXT_FREE = "laplace"
 """The design that numbers are compared with, at the scale that needs no prior."""
+_ALMOST = 1 - 1e-7
+"""How much of a level is aimed at in floats, so that integers keep all of it."""
+_DIGITS = 8
 _SAME = 9
 """Decimals in which two designs must agree to count as equally good."""
 
@@ -47,10 +58,20 @@ class Baseline:
     objective: float
     guarantee: str
     """What it guarantees: a notion, ``everything`` or ``nothing``."""
+    lip: float | None = None
+    ldp: float | None = None
+    """What its integers truly leak, in nats rounded up; None where they were not audited."""
+
+    @classmethod
+    def of(cls, name: str, made: Mechanism) -> Baseline:
+        """Measure a mechanism."""
+        assert made.origin is not None
+        leakage = MechanismLeakage.of(made)
+        return cls(name, made.origin.objective, str(made.notion), leakage.lip, leakage.ldp)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return vars(self)
+        """Return the JSON form; infinity is text."""
+        return {name: "inf" if found == math.inf else found for name, found in vars(self).items()}
 
 
 def measure_baselines(
@@ -58,27 +79,32 @@ def measure_baselines(
 ) -> tuple[Baseline, ...]:
     """Return what a designed mechanism is to be compared with, itself first.
 
-    The others are the optimum under LDP at the same budget (k-ary randomised response where that
-    would take long; for numbers also the Laplace mechanism that ignores the prior), no release at
-    all, and no noise. They are drafts: nothing is certified.
+    The others are the optimum under LDP (k-ary randomised response where that would take long; for
+    numbers also the Laplace mechanism that ignores the prior): calibrated to the prior, with the
+    largest parameter found that keeps the same notion; at the same epsilon; and at the LDP that the
+    mechanism has anyway. Then no release at all, and no noise. What they leak was audited.
     """
     origin, context = mechanism.origin, mechanism.context
     assert origin is not None
     goal = read_goal(context, utility)
     nothing, truth = goal.ends
-    found = [Baseline(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))]
+    found = [Baseline.of(f"this mechanism ({origin.method})", mechanism)]
     if isinstance(context, GridPrior) or mechanism.notion.ratio_limit is None:
-        found += _under_ldp(context, mechanism.notion, goal.utility, seconds)
-    found.append(Baseline(NO_RELEASE, nothing, "everything"))
-    found.append(Baseline(NO_NOISE, truth, "nothing"))
+        found += _under_ldp(mechanism, goal.utility, seconds)
+    found.append(Baseline(NO_RELEASE, nothing, "everything", 0.0, 0.0))
+    identity = Channel.identity(context.inputs.labels)
+    leaks = round_up(extreme_lifts(identity, context).lip().value)
+    ldp = round_up(LDP.measure(identity, context).value)
+    found.append(Baseline(NO_NOISE, truth, "nothing", leaks, ldp))
     return tuple(found)
 
 
-def _under_ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> list[Baseline]:
-    """Measure what protects everybody, whatever the prior is, at the same budget."""
+def _under_ldp(mechanism: Mechanism, goal: Utility, seconds: float) -> list[Baseline]:
+    """Measure what protects everybody, whatever the prior is."""
+    context, notion = mechanism.context, mechanism.notion
     numbers = isinstance(context, GridPrior)
     try:
-        asked = implying_ldp(notion.without_delta if numbers else notion)
+        asked = implying_ldp(notion.without_delta)
     except NotDefined:
         return []
     if float(asked.bound()) == 0:
@@ -89,25 +115,101 @@ def _under_ldp(context: Context, notion: Notion, goal: Utility, seconds: float) 
         ways = [("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})]
         if goal.numeric and notion.ratio_limit is None:
             ways.insert(0, ("the best found under LDP", "optimal", search))
+    elif len(context.inputs) <= FEW_SYMBOLS:
+        ways = [("the optimum under LDP", "optimal", search)]
     else:
         ways = [("k-ary randomised response", "k-rr", {})]
-        if len(context.inputs) <= FEW_SYMBOLS:
-            ways.insert(0, ("the optimum under LDP", "optimal", search))
     found: list[Baseline] = []
     for name, key, options in ways:
-        if found and not numbers:
-            break  # k-ary randomised response stands in for the optimum
-        entry = DESIGNS[key]
-        try:
-            check_fits(entry, context, asked)
-            check_size(entry, context, asked, goal)
-            draft = entry.draft(context, asked, goal, **options)
-        except LiftlockError:
-            continue
-        assert isinstance(draft, Draft)
-        worth = value(goal, draft.matrix, representative(context).floats())
-        found.append(Baseline(name, worth, str(asked)))
+        found += _LDPMethod(name, key, options, mechanism, goal).measure(asked)
     return found
+
+
+@dataclass(frozen=True)
+class _LDPMethod:
+    """A method for LDP that stands beside a mechanism."""
+
+    name: str
+    key: str
+    options: Mapping[str, Any]
+    mechanism: Mechanism
+    goal: Utility
+
+    def measure(self, asked: LDP) -> list[Baseline]:
+        """Measure it calibrated to the notion, at the same epsilon, and at the same LDP."""
+        mechanism, name = self.mechanism, self.name
+        of_lifts = mechanism.notion.without_delta.lift_limits() is not None
+        calibrated = of_lifts and not self._is_slow
+        anyway = LDP.measure(mechanism.channel, mechanism.context).value
+        found = []
+        try:
+            if calibrated and (kept := self._calibrate(asked)) is not None:
+                found.append(Baseline.of(f"{name}, same {_short_name(mechanism.notion)}", kept))
+            found.append(Baseline.of(f"{name}, same epsilon", self._make(asked)))
+            if calibrated and self.key != CONTEXT_FREE and anyway.upper is not None:
+                equal = self._make(LDP(round_up_text(anyway.upper, _DIGITS)))
+                found.append(Baseline.of(f"{name}, same LDP", equal))
+        except LiftlockError:
+            return found
+        return found
+
+    @property
+    def _is_slow(self) -> bool:
+        """Whether it is a search that takes more than a moment."""
+        return "seconds" in self.options and len(self.mechanism.context.inputs) > FEW_SYMBOLS
+
+    def _make(self, notion: LDP) -> Mechanism:
+        context = self.mechanism.context
+        return design(context, notion, utility=self.goal, method=self.key, **self.options)
+
+    def _calibrate(self, asked: LDP) -> Mechanism | None:
+        """Find the largest parameter that keeps the notion: on floats first, then on integers."""
+        level = Level.of(self.mechanism.notion)
+        limits = level.notion.without_delta.lift_limits()
+        context, entry = self.mechanism.context, DESIGNS[self.key]
+        assert limits is not None
+
+        def trial(parameter: Fraction) -> tuple[float, bool | None]:
+            notion = LDP(decimal_text(parameter))
+            draft = entry.draft(context, notion, self.goal, **self.options)
+            assert isinstance(draft, Draft)
+            leak = level.number * _float_share(draft.matrix, context, limits)
+            return leak, True if leak <= level.number else None
+
+        start = search(trial, level.number * _ALMOST, float(asked.bound()))
+        found = calibrate(
+            lambda parameter: self._make(LDP(decimal_text(parameter))),
+            level,
+            float(asked.bound()) if start is None else start[0],
+        )
+        return None if found is None else found.mechanism
+
+
+def _short_name(notion: Notion) -> str:
+    return notion.name.upper() if notion.name in (LIP.key, ALIP.key) else notion.name
+
+
+def _float_share(matrix: Floats, context: Context, limits: LiftLimits) -> float:
+    """Return how much of its limits the lifts of a matrix use up, about; of a set, in its middle.
+
+    It only says where to look: what is found there is proved on integers.
+    """
+    if isinstance(context, Joint):
+        counts = np.array(context.counts, dtype=np.float64)
+        counts = counts[counts.sum(axis=1) > 0]
+        matrix = dot(counts / counts.sum(axis=1, keepdims=True), matrix)
+        masses = counts.sum(axis=1) / counts.sum()
+    else:
+        masses = representative(context).floats()
+    mixed = dot(masses, matrix)
+    lifts = matrix[:, mixed > 0] / mixed[mixed > 0]
+    least, most = float(lifts.min()), float(lifts.max())
+    shares = [0.0]
+    if limits.upper is not None:
+        shares.append(float(log(np.array(most))) / float(limits.upper))
+    if limits.lower is not None:
+        shares.append(-float(log(np.array(least))) / float(limits.lower) if least else math.inf)
+    return max(shares)
 
 
 # --- profiles -------------------------------------------------------------------------------------

@@ -1,4 +1,9 @@
-"""Privacy against utility: the same context under several methods and budgets."""
+"""Privacy against utility: the same context under several methods, at the same true leakage.
+
+An epsilon of LIP and one of LDP do not protect alike, and few methods use up what they are given.
+So methods are put side by side at what their integers truly leak in one notion (`Axis`): each gets
+the parameter whose mechanism leaks at most that, and as nearly that as was found (`calibrate`).
+"""
 
 from __future__ import annotations
 
@@ -13,25 +18,29 @@ from liftlock._runtime.progress import Progress, Step
 from liftlock._solver.problem import ldp_budget
 from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
+from liftlock.designs.calibration import (
+    EPSILON,
+    Level,
+    MakeNotion,
+    MechanismLeakage,
+    calibrate,
+    read_axis,
+)
 from liftlock.designs.catalogue import DESIGNS, check_published, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.own import AnyMethod, read_method
 from liftlock.designs.request import discretise
+from liftlock.designs.utility_range import UtilityRange
 from liftlock.errors import InputError, NotDefined
-from liftlock.exact.budget import Budget
-from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.budget import Budget, decimal_text
 from liftlock.mechanism import Mechanism
-from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
+from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, PriorSet, ProfileGraph
 from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lift import extreme_lifts
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
-
-MakeNotion = Callable[[Any], Notion]
-"""Makes the notion of a budget epsilon; its budgets grow in proportion to epsilon."""
 
 PREFERRED: Mapping[Kind, tuple[str, ...]] = {
     "prior": ("optimal", "arc", "safe-response", "response", "optimal:ldp", "k-rr"),
@@ -57,24 +66,38 @@ class Point:
     """One mechanism of a curve: what was asked for, what it truly leaks, and what it is worth."""
 
     epsilon: float
-    """The budget that was asked for, in nats."""
+    """The level it is compared at: of what it may leak, or at equal epsilon what it was given."""
     needed: float
-    """The budget that the mechanism truly needs: above `epsilon` if it breaks its promise."""
+    """What it truly leaks in the notion of the axis, rounded up."""
     objective: float
     eps_lower: float | None
     eps_upper: float | None
-    """The lifts in nats; None for profiles, whose edges `needed` speaks of."""
+    """The lifts in nats, rounded up; None for profiles, whose edges `needed` speaks of."""
+    ldp: float | None
+    """The LDP that it has anyway, rounded up; None for profiles."""
     outputs: int | str
     gap: float | None
     seconds: float
     guarantee: str
     """What was certified of its integers."""
+    parameter: str
+    """What its method was asked for, such as ``ldp(1.2397312)``."""
+    over_set: UtilityRange | None = None
+    """The utility under every prior of a set; None for one prior, or if it is not known."""
     errors: ProfileErrors | None = field(default=None, repr=False, compare=False)
     """What happens to the values of each profile, for a graph of them."""
+
+    @property
+    def lip(self) -> float | None:
+        """How far any belief moves, either way; None for profiles."""
+        if self.eps_lower is None or self.eps_upper is None:
+            return None
+        return max(self.eps_lower, self.eps_upper)
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; of profiles also what each releases, and what that costs."""
         data = {name: found for name, found in vars(self).items() if name != "errors"}
+        data["over_set"] = None if self.over_set is None else self.over_set.to_data()
         if self.errors is not None:
             data["errors"] = {
                 "largest": self.errors.largest,
@@ -87,7 +110,10 @@ class Point:
     def to_row(self) -> dict[str, Any]:
         """Return one flat row: numbers and texts alone."""
         data = self.to_data()
-        errors = data.pop("errors", None)
+        errors, ends = data.pop("errors", None), data.pop("over_set")
+        data |= (
+            {} if ends is None else {"utility_least": ends["least"], "utility_most": ends["most"]}
+        )
         if self.errors is not None:
             data |= {"largest": errors["largest"], "mean_wrong": errors["mean_wrong"]}
             costs = zip(self.errors.values, errors["costs"], strict=True)
@@ -105,6 +131,7 @@ class Curve:
     keeps: bool
     """Whether the method keeps the budgets it is given; else look at `needed`."""
     points: tuple[Point, ...]
+    """One for each level that some parameter of the method keeps."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +140,9 @@ class Comparison:
 
     context: str
     notion: str
-    """What a budget of 1 means, such as ``lip(1)``."""
+    """What an epsilon of 1 means, such as ``lip(1)``."""
+    at: str
+    """In which notion all leak the same, or ``epsilon``: all were given the same budget."""
     utility: str
     title: str
     larger_is_better: bool
@@ -124,8 +153,12 @@ class Comparison:
     curves: tuple[Curve, ...]
     left_out: int = 0
     """How many points were not made, because somebody stopped the comparison."""
+    unreached: int = 0
+    """How many points there are none of: no parameter of the method was found to keep the level."""
     graph: ProfileGraph | None = field(default=None, repr=False, compare=False)
     """The graph of profiles, if it is about one."""
+    prior: str = ""
+    """Under which prior of a set the utility is, in words."""
 
     def __getitem__(self, method: str) -> Curve:
         for curve in self.curves:
@@ -138,9 +171,14 @@ class Comparison:
         )
 
     @property
+    def leaked(self) -> str:
+        """The notion in which `needed` says what a mechanism truly leaks, such as ``lip``."""
+        return self.notion.partition("(")[0] if self.at == EPSILON else self.at
+
+    @property
     def asked(self) -> int:
         """How many points were asked for."""
-        return self.left_out + sum(len(curve.points) for curve in self.curves)
+        return self.left_out + self.unreached + sum(len(curve.points) for curve in self.curves)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row for each point, as a CSV wants them."""
@@ -152,7 +190,7 @@ class Comparison:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; costs and what is released are in the order of the values."""
-        about = {}
+        about: dict[str, Any] = {"prior": self.prior} if self.prior else {}
         if self.graph is not None:
             about["graph"] = {
                 "fingerprint": self.graph.fingerprint,
@@ -164,12 +202,14 @@ class Comparison:
             "version": 1,
             "context": self.context,
             "notion": self.notion,
+            "at": self.at,
             "utility": self.utility,
             "title": self.title,
             "larger_is_better": self.larger_is_better,
             "nothing": self.nothing,
             "truth": self.truth,
             "left_out": self.left_out,
+            "unreached": self.unreached,
             "curves": [
                 {
                     "method": curve.method,
@@ -189,6 +229,7 @@ def compare(
     epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
     utility: AnyUtility | None = None,
     *,
+    at: str | None = None,
     loss: Any = None,
     weights: Weights = None,
     seconds: float | None = None,
@@ -197,24 +238,31 @@ def compare(
     progress: Progress | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Comparison:
-    """Design with every method at every budget, and measure what each mechanism truly leaks.
+    """Design with every method at every level, and measure what each mechanism truly leaks.
+
+    A level is what a mechanism may leak in the notion `at`: ``lip``, ``ldp``, ``max-lift`` and
+    others. Each method gets the parameter whose integers leak no more, which is proved, and as
+    nearly that as was found. Without `at` it is the notion that is asked for. At ``epsilon`` all
+    are given the same budget, which means another protection for each: a method for LDP only gets
+    the LDP budget that implies what is asked for (the smaller of the two sides), and published
+    methods may break their promise; `needed` is what they truly leak.
 
     A method is the key of a design, a design or a function as in `design`; ``KEY:ldp`` asks it for
-    LDP, ``KEY:published`` for what was published. A method that is only made for LDP gets the LDP
-    budget that implies what is asked for (the smaller of the two sides). Published methods may
-    break their promise; `needed` is then their true budget. `seconds` limits each search that can
-    be stopped. Once `stopped` returns true, the points that are complete are all there will be; the
-    one in the making is dropped. A continuous prior is cut once, into `bins` with a `spacing`, as
-    in `design`.
+    LDP, ``KEY:published`` for what was published. `seconds` limits each search that can be stopped.
+    Once `stopped` returns true, the points that are complete are all there will be; the one in the
+    making is dropped. A continuous prior is cut once, into `bins` with a `spacing`, as in `design`.
 
-    `make_notion` is LIP unless told otherwise. For a graph of profiles it is ProfilePrivacy, its
-    `loss` and `weights` are those of `design`, and each point tells what happens to the values.
+    `make_notion` is LIP unless told otherwise. For a graph of profiles it is ProfilePrivacy, and
+    all get the same budget of it; `loss` and `weights` are those of `design`, and each point tells
+    what happens to the values.
 
     >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
-    >>> found = compare(prior, LIP, ["safe-response"], ["0.5", "1"], "histogram")
-    >>> [round(point.objective, 4) for point in found.curves[0].points]
-    [0.4576, 0.4432]
+    >>> found = compare(prior, LIP, ["optimal", "optimal:ldp"], ["1"], "histogram")
+    >>> [round(curve.points[0].objective, 4) for curve in found.curves]
+    [0.3288, 0.3724]
+    >>> [curve.points[0].parameter for curve in found.curves]
+    ['lip(1)', 'ldp(1.2397312)']
     >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
     >>> found = compare(graph, methods=["cluster"], epsilons=["0.5", "1"])
     >>> [point.errors.released[:, 1].round(4).tolist() for point in found["cluster"].points]
@@ -233,6 +281,68 @@ def compare(
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
     asked = make_notion(budgets[0][0])
+    key, level_notion = EPSILON, make_notion
+    if context.kind != "profiles":
+        at = asked.name if at is None else at
+        if at.strip().lower() != EPSILON:
+            key, level_notion = read_axis(at, asked, make_notion)
+    elif at not in (None, EPSILON):
+        raise NotDefined("a leakage to compare at", context.describe(), f"leave out at={at!r}")
+    entries = _read_methods(methods, context, asked)
+    goal = read_goal(context, utility, loss=loss, weights=weights)
+    nothing, truth = goal.ends
+    making = _Making(context, make_notion, goal, seconds, stopped or (lambda: False))
+    curves = []
+    total, done, unreached = len(entries) * len(budgets), 0, 0
+    for name, method in entries.items():
+        points: list[Point] = []
+        for given, epsilon in budgets:
+            if progress is not None:
+                progress(Step(f"{name} at {epsilon:g}", done, total))
+            level = Level(level_notion(given), epsilon)
+            point = None
+            try:
+                point = making.point(method, level, None if key != EPSILON else given)
+            except KeyboardInterrupt:
+                if stopped is None or not stopped():
+                    raise
+            if stopped is not None and stopped():
+                break
+            done += 1
+            if point is None:
+                unreached += 1
+            else:
+                points.append(point)
+        curves.append(
+            Curve(name, method.notion_for(asked).name, not method.published, tuple(points))
+        )
+        if stopped is not None and stopped():
+            break
+    return Comparison(
+        context.describe(),
+        str(level_notion("1")),
+        key,
+        goal.utility.name,
+        goal.utility.title,
+        goal.utility.larger_is_better,
+        nothing,
+        truth,
+        tuple(curve for curve in curves if curve.points or not total - done),
+        total - done,
+        unreached,
+        context if isinstance(context, ProfileGraph) else None,
+        context.middle if isinstance(context, PriorSet) else "",
+    )
+
+
+def _positive(given: object) -> float:
+    return float(Budget.of(given))
+
+
+def _read_methods(
+    methods: AnyMethod | Sequence[AnyMethod] | None, context: Context, asked: Notion
+) -> dict[str, _Method]:
+    """Return the methods by name: those that were named, or those that fit."""
     chosen: Sequence[AnyMethod] = (
         fitting_methods(context, asked) if methods is None else _listed(methods)
     )
@@ -253,137 +363,81 @@ def compare(
         )
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")
-    goal = read_goal(context, utility, loss=loss, weights=weights)
-    nothing, truth = goal.ends
-    curves = []
-    total, done = len(entries) * len(budgets), 0
-    for name, method in entries.items():
-        points = []
-        for given, epsilon in budgets:
-            if progress is not None:
-                progress(Step(f"{name} at {epsilon:g}", done, total))
-            try:
-                point = _point(context, make_notion(given), method, goal, epsilon, seconds)
-            except KeyboardInterrupt:
-                if stopped is None or not stopped():
-                    raise
-            if stopped is not None and stopped():
-                break
-            points.append(point)
-            done += 1
-        if points:
-            curves.append(
-                Curve(name, method.notion_for(asked).name, not method.published, tuple(points))
-            )
-        if len(points) < len(budgets):
-            break
-    return Comparison(
-        context.describe(),
-        str(make_notion("1")),
-        goal.utility.name,
-        goal.utility.title,
-        goal.utility.larger_is_better,
-        nothing,
-        truth,
-        tuple(curves),
-        total - done,
-        context if isinstance(context, ProfileGraph) else None,
-    )
-
-
-def _positive(given: object) -> float:
-    return float(Budget.of(given))
-
-
-def _point(
-    context: Context,
-    asked: Notion,
-    method: _Method,
-    goal: Goal,
-    epsilon: float,
-    seconds: float | None,
-) -> Point:
-    options: dict[str, Any] = {}
-    if seconds is not None and method.entry.accepts("seconds"):
-        options["seconds"] = seconds
-    used = method.notion_for(asked)
-    started = time.monotonic()
-    if method.published:
-        made = design_as_published(
-            context, used, utility=goal.utility, method=method.entry, **options
-        )
-    else:
-        made = design(context, used, utility=goal.utility, method=method.entry, **options)
-    elapsed = time.monotonic() - started
-    assert made.origin is not None
-    lower = upper = errors = None
-    if isinstance(context, ProfileGraph):
-        needed = _number(made.audit()["profile"].value)
-        errors = profile_errors(made.table, context, goal.utility.weights)
-    else:
-        leakage = MechanismLeakage.of(made)
-        lower, upper = leakage.lower, leakage.upper
-        share = asked.share(made.channel, made.context)
-        if asked.delta_limit() is not None:
-            needed = _at_delta(made, asked)
-        elif share is not None:
-            needed = epsilon * share
-        else:
-            needed = leakage.smallest_epsilon(asked, epsilon)
-    return Point(
-        epsilon,
-        needed,
-        made.origin.objective,
-        lower,
-        upper,
-        made.channel.output_number,
-        made.origin.gap,
-        elapsed,
-        made.certificate.guarantee,
-        errors,
-    )
+    return entries
 
 
 @dataclass(frozen=True)
-class MechanismLeakage:
-    """What a mechanism truly leaks, in nats: as lifts, and as LDP."""
+class _Making:
+    """How the points of a comparison are made."""
 
-    lower: float
-    upper: float
-    ldp: float
+    context: Context
+    make_notion: MakeNotion
+    goal: Goal
+    seconds: float | None
+    stopped: Callable[[], bool]
 
-    @classmethod
-    def of(cls, mechanism: Mechanism) -> MechanismLeakage:
-        """Measure the integers of a mechanism in its own context."""
-        found = extreme_lifts(mechanism.channel, mechanism.context)
-        return cls(
-            _number(found.eps_lower().value),
-            _number(found.eps_upper().value),
-            _number(LDP.measure(mechanism.channel, mechanism.context).value),
-        )
-
-    def smallest_epsilon(self, asked: Notion, epsilon: float) -> float:
-        """Return the smallest epsilon, in the notion's proportions, that covers the leakage."""
-        if asked.ratio_limit is not None:
-            return self.ldp
-        limits = asked.lift_limits()
-        if limits is None:
-            raise NotDefined(
-                "comparing",
-                f"the notion {asked.name}",
-                "compare lip, alip, eps_lower, eps_upper, ldp, or one of these with a delta",
+    def point(self, method: _Method, level: Level, given: object | None) -> Point | None:
+        """Make the mechanism of a budget that is given, or that which leaks a level, or none."""
+        started = time.monotonic()
+        if given is not None:
+            made = self.make(method, given)
+            parameter, guarantee = given, made.certificate.guarantee
+        else:
+            found = calibrate(
+                lambda parameter: self._try(method, parameter),
+                level,
+                level.number,
+                stopped=self.stopped,
             )
-        shares = [0.0]
-        for leak, budget in zip((self.lower, self.upper), limits, strict=True):
-            if budget is not None and leak > 0:
-                side = float(budget)
-                shares.append(epsilon * leak / side if side else math.inf)
-        return max(shares)
+            if found is None:
+                return None
+            made, parameter = found.mechanism, decimal_text(found.parameter)
+            guarantee = level.notion.guarantee
+        asked = str(method.notion_for(self.make_notion(parameter)))
+        return self._measure(made, level, time.monotonic() - started, guarantee, asked)
 
+    def make(self, method: _Method, given: object) -> Mechanism:
+        """Make the mechanism of a budget."""
+        used = method.notion_for(self.make_notion(given))
+        options: dict[str, Any] = {}
+        if self.seconds is not None and method.entry.accepts("seconds"):
+            options["seconds"] = self.seconds
+        make = design_as_published if method.published else design
+        return make(self.context, used, utility=self.goal.utility, method=method.entry, **options)
 
-def _at_delta(mechanism: Mechanism, asked: Notion) -> float:
-    """Return the smallest epsilon that a mechanism keeps at the delta that was asked for."""
-    return _number(asked.epsilon_at_delta(mechanism.channel, mechanism.context).value)
+    def _try(self, method: _Method, parameter: Fraction) -> Mechanism | None:
+        try:
+            return self.make(method, decimal_text(parameter))
+        except InputError:
+            if not method.published:
+                raise
+            return None  # a formula that leaks everything
+
+    def _measure(
+        self, made: Mechanism, level: Level, elapsed: float, guarantee: str, parameter: str
+    ) -> Point:
+        lower = upper = ldp = errors = None
+        if isinstance(self.context, ProfileGraph):
+            errors = profile_errors(made.table, self.context, self.goal.utility.weights)
+        else:
+            leakage = MechanismLeakage.of(made)
+            lower, upper, ldp = leakage.lower, leakage.upper, leakage.ldp
+        assert made.origin is not None
+        return Point(
+            level.number,
+            level.measure(made),
+            made.origin.objective,
+            lower,
+            upper,
+            ldp,
+            made.channel.output_number,
+            made.origin.gap,
+            elapsed,
+            guarantee,
+            parameter,
+            self.goal.range_of(made.channel),
+            errors,
+        )
 
 
 def implying_ldp(notion: Notion) -> LDP:
@@ -413,10 +467,6 @@ def asymmetric(split: Fraction) -> MakeNotion:
         return ALIP(lower=split * budget.epsilon, upper=(1 - split) * budget.epsilon)
 
     return make
-
-
-def _number(found: Enclosure) -> float:
-    return math.inf if found.is_infinite else float(found)
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
@@ -460,7 +510,8 @@ class _Method:
         meant = asked
         if asked.name not in entry.notions:
             meant = asked.without_delta  # which implies it
-        swap = form == "ldp" or (meant.name not in entry.notions and "ldp" in entry.notions)
+        free = entry.prior_free or meant.name not in entry.notions
+        swap = form == "ldp" or (free and "ldp" in entry.notions)
         found = cls(entry, swap, published)
         check_fits(entry, context, found.notion_for(asked))
         if published:

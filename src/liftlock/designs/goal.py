@@ -13,13 +13,14 @@ import numpy as np
 from liftlock._solver.problem import Optimality, allows_nothing, relative_gap
 from liftlock.designs.base import Draft
 from liftlock.designs.output_values import label_by_value
+from liftlock.designs.utility_range import UtilityRange, utility_range
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.model import Context, Prior, ProfileGraph, representative
+from liftlock.model import Context, Prior, PriorSet, ProfileGraph, representative
 from liftlock.model.channel import Table
 from liftlock.model.continuous.grid import GridPrior
-from liftlock.model.structured import SupportChannel
+from liftlock.model.structured import SupportChannel, to_dense
 from liftlock.notions.base import Notion
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.base import (
@@ -105,6 +106,10 @@ class Goal(ABC):
         """Name the outputs of a draft by what they stand for."""
         return draft
 
+    def range_of(self, channel: Any) -> UtilityRange | None:  # noqa: ARG002
+        """Bound the utility over a set of priors; None where there is none, or it is not known."""
+        return None
+
 
 @dataclass(frozen=True)
 class PriorGoal(Goal):
@@ -152,6 +157,17 @@ class PriorGoal(Goal):
         # What is shown may be a difference of the two, such as an information.
         bound = utility.objective(proof.bound, masses) + (off if utility.larger_is_better else 0.0)
         return Evaluation(objective, bound, gap)
+
+    def range_of(self, channel: Table | SupportChannel) -> UtilityRange | None:
+        """Bound the utility over a set of priors."""
+        if not isinstance(self.context, PriorSet):
+            return None
+        try:
+            table = to_dense(channel)
+        except NotDefined:  # an encoding of too many reports
+            return None
+        rows = [table.inputs.index(label) for label in self.context.inputs.labels]
+        return utility_range(self.utility, table.floats()[rows], self.context)
 
     def name_outputs(self, draft: Draft) -> Draft:
         """Name outputs on a grid by the numbers they stand for."""

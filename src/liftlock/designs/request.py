@@ -31,6 +31,7 @@ from liftlock.designs.goal import Goal, read_goal
 from liftlock.designs.lock import MOST_BLEND, LockedChannel, round_draft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.mechanisms.optimal import GAP
+from liftlock.designs.utility_range import UtilityRange
 from liftlock.errors import (
     InputError,
     LiftlockError,
@@ -322,11 +323,19 @@ class DesignRequest:
         if isinstance(self.context, GridPrior):
             remarks += self.context.resolution()
         if isinstance(self.context, PriorSet):
-            remarks.append(f"the utility is that under {self.context.middle}")
+            remarks.append(_remark_on_the_prior(self.context, self.goal.range_of(channel)))
             remarks += _remarks_on_histograms(channel)
         if _is_constant(channel) and not any("constant" in text for text in (*known, *remarks)):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         return remarks
+
+
+def _remark_on_the_prior(context: PriorSet, found: UtilityRange | None) -> str:
+    """Say under which prior of a set the utility is, and what it is under the others."""
+    said = f"the utility is that under {context.middle}, which is liftlock's choice"
+    if found is None:
+        return f"{said}; its range over the set is not known"
+    return f"{said}; over the set it is {found}, for whoever knows which prior is true"
 
 
 def _remark_on_outright_leaks(channel: Table, context: Context, notion: Notion) -> str:

@@ -16,7 +16,9 @@ from liftlock._runtime.storage import OURS, errors_at, malformed_data_errors, pa
 from liftlock.errors import FileError, NotCertified, UnprotectedInput, listed
 from liftlock.exact.integers import as_integers, sum_fractions
 from liftlock.files.sheet import (
+    DIVIDED,
     NEAR_ONE,
+    NORMALISE,
     Note,
     Sheet,
     ignore_note,
@@ -51,16 +53,19 @@ class LoadedChannel:
     unprotected: tuple[Label, ...] = ()
 
 
-def read_channel(path: str | Path, note: Note = ignore_note) -> LoadedChannel:
+def read_channel(
+    path: str | Path, note: Note = ignore_note, *, normalise: bool = False
+) -> LoadedChannel:
     """Read a mechanism or channel file (JSON) or a matrix of probabilities (CSV).
 
     In a CSV the first column holds the inputs, the header the outputs; decimals are read exactly.
-    Rows within 1e-9 of 1 are normalised exactly, and `note` is told.
+    Rows within 1e-9 of 1, and with `normalise` all rows, are divided by their sum, and `note` is
+    told.
     """
     place = Path(path)
     text = read_text(place, begins=_OURS_OR_CSV)
     if not is_json(place, text):
-        return channel_from_sheet(read_sheet(place, text), note)
+        return channel_from_sheet(read_sheet(place, text), note, normalise=normalise)
     data = parse_json(text, place)
     with errors_at(place), malformed_data_errors():
         if isinstance(data, dict) and data.get("format") == Mechanism.FORMAT:
@@ -97,7 +102,12 @@ def _mechanism_from_data(data: Any) -> Mechanism:
 
 
 def channel_from_sheet(
-    sheet: Sheet, note: Note, inputs: Alphabet | None = None, start: int = 1
+    sheet: Sheet,
+    note: Note,
+    inputs: Alphabet | None = None,
+    start: int = 1,
+    *,
+    normalise: bool = False,
 ) -> LoadedChannel:
     """Read a matrix of probabilities, which begins in the column `start`, exactly.
 
@@ -113,13 +123,13 @@ def channel_from_sheet(
         scales.append(scale)
     shares = [Fraction(sum(row), scale) for row, scale in zip(rows, scales, strict=True)]
     for position, share in enumerate(shares):
-        if abs(share - 1) > NEAR_ONE:
+        if abs(share - 1) > NEAR_ONE and not (normalise and share > 0):
             raise _row_sum_error(sheet, position, inputs.labels[position], share, rows, scales)
     off = [position for position, share in enumerate(shares) if share != 1]
     totals = [sum(row) for row in rows]
     if off:
         worst = max(off, key=lambda position: abs(shares[position] - 1))
-        how = "were divided by their sum"
+        how = f"were {DIVIDED}"
         if math.lcm(*totals).bit_length() > _SHORT_BITS:
             rows, totals = _to_common_total(rows, scales)
             how += f", to {_KEPT_DIGITS} digits"
@@ -162,7 +172,7 @@ def _row_sum_error(
     scales: list[int],
 ) -> FileError:
     """Say that a row does not sum to 1, and guess why."""
-    remedy = "correct the probabilities (within 1e-9 they are normalised)"
+    remedy = f"correct the probabilities (within 1e-9 they are normalised), or {NORMALISE}"
     columns = [
         sum_fractions(Fraction(row[column], scale) for row, scale in zip(rows, scales, strict=True))
         for column in range(len(rows[0]))
@@ -171,7 +181,7 @@ def _row_sum_error(
     if columns and all(abs(total - 1) <= NEAR_ONE for total in columns):
         remedy = "transpose the table: its columns sum to 1, and each input needs one row"
     elif share > 1 and scales[position] == 1:
-        remedy = "these look like counts: divide every row by its sum"
+        remedy = f"these look like counts: {NORMALISE}"
     where = f"{sheet.where(sheet.rows[position][0])}, input {label!r}"
     return wrong_sum_error("row does not sum to 1", where, share, remedy)
 
@@ -180,7 +190,7 @@ def _row_sum_error(
 
 
 def read_profile_channel(
-    path: str | Path, graph: ProfileGraph, note: Note = ignore_note
+    path: str | Path, graph: ProfileGraph, note: Note = ignore_note, *, normalise: bool = False
 ) -> tuple[AnyChannel, ProfileGraph]:
     """Read a channel for the values of a graph, and the graph with the channel's own labels.
 
@@ -192,8 +202,8 @@ def read_profile_channel(
     if not is_json(place, text):
         sheet = read_sheet(place, text)
         if _names_pairs(sheet, graph):
-            return _pair_channel(sheet, graph, note), graph
-    read = read_channel(place, note)
+            return _pair_channel(sheet, graph, note, normalise), graph
+    read = read_channel(place, note, normalise=normalise)
     return read.channel, relabel_graph(read, graph, place)
 
 
@@ -249,7 +259,7 @@ def _names_pairs(sheet: Sheet, graph: ProfileGraph) -> bool:
     return bool(names & set(firsts)) or all(cells[1] in values for _, cells in sheet.rows)
 
 
-def _pair_channel(sheet: Sheet, graph: ProfileGraph, note: Note) -> Channel:
+def _pair_channel(sheet: Sheet, graph: ProfileGraph, note: Note, normalise: bool) -> Channel:
     names = {str(label): label for label in graph.profiles.labels}
     values = {str(label): label for label in graph.inputs.labels}
     found: dict[tuple[Label, Label], int] = {}
@@ -272,6 +282,6 @@ def _pair_channel(sheet: Sheet, graph: ProfileGraph, note: Note) -> Channel:
             value=missing[0],
             remedy="give one row for each profile and value, also for those that never occur",
         )
-    read = channel_from_sheet(sheet, note, Alphabet.of(found), start=2)
+    read = channel_from_sheet(sheet, note, Alphabet.of(found), start=2, normalise=normalise)
     assert isinstance(read.channel, Channel)
     return read.channel

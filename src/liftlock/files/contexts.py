@@ -15,7 +15,9 @@ from liftlock.errors import FileError, InputError, listed
 from liftlock.exact.numbers import exact
 from liftlock.files.channels import read_mechanism
 from liftlock.files.sheet import (
+    DIVIDED,
     NEAR_ONE,
+    NORMALISE,
     Note,
     Observations,
     Row,
@@ -24,6 +26,7 @@ from liftlock.files.sheet import (
     is_json,
     read_observations,
     read_sheet,
+    sum_text,
     wrong_sum_error,
 )
 from liftlock.mechanism import Mechanism
@@ -82,12 +85,13 @@ def _read_stored_context(place: Path, data: Any) -> Context:
 # --- priors -------------------------------------------------------------------------------------
 
 
-def read_prior(path: str | Path, note: Note = ignore_note) -> Prior:
+def read_prior(path: str | Path, note: Note = ignore_note, *, normalise: bool = False) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
     With several columns before the last, ``x,y,count``, a label is a tuple: a point, say. JSON is
     ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
-    ``{"labels": [...], "counts": [...]}`` or a stored prior.
+    ``{"labels": [...], "counts": [...]}`` or a stored prior. Probabilities sum to 1; with
+    `normalise` any other sum is divided out, and `note` is told.
     """
     place = Path(path)
     text = read_text(place)
@@ -111,7 +115,7 @@ def read_prior(path: str | Path, note: Note = ignore_note) -> Prior:
     if kind == "count":
         with errors_at(place):
             return Prior.from_counts(pairs)
-    return _from_probabilities(place, pairs, note)
+    return _from_probabilities(place, pairs, note, normalise=normalise)
 
 
 def read_counts(path: str | Path) -> list[tuple[Any, Fraction]]:
@@ -192,23 +196,28 @@ def _label(data: Any) -> Any:
 
 
 def _from_probabilities(
-    place: Path, pairs: Sequence[tuple[Any, Fraction]], note: Note, what: str = "probabilities"
+    place: Path,
+    pairs: Sequence[tuple[Any, Fraction]],
+    note: Note,
+    what: str = "probabilities",
+    *,
+    normalise: bool,
 ) -> Prior:
     total = sum((value for _, value in pairs), Fraction(0))
-    if abs(total - 1) > NEAR_ONE:
-        remedy = "correct them (within 1e-9 they are normalised), or give counts"
+    if abs(total - 1) > NEAR_ONE and not (normalise and total > 0):
+        remedy = f"correct them (within 1e-9 they are normalised), give counts, or {NORMALISE}"
         raise wrong_sum_error(f"{what} do not sum to 1", str(place), total, remedy)
     if total != 1:
-        note(
-            f"{what} in {place} summed to 1 only within {float(abs(total - 1)):.2g} and were "
-            "divided by their sum"
-        )
+        note(f"{what} in {place} summed to {sum_text(total)} and were {DIVIDED}")
     with errors_at(place):
         return Prior.from_probabilities(pairs, normalise=True)
 
 
-def read_joint(path: str | Path) -> Joint:
-    """Read a joint: a CSV contingency table (rows secrets, columns inputs), or JSON."""
+def read_joint(path: str | Path, note: Note = ignore_note) -> Joint:
+    """Read a joint: a CSV contingency table (rows secrets, columns inputs), or JSON.
+
+    Its numbers are counts of any kind; `note` is told if they are fractions of another sum than 1.
+    """
     place = Path(path)
     text = read_text(place)
     if is_json(place, text):
@@ -226,12 +235,15 @@ def read_joint(path: str | Path) -> Joint:
         )
     secrets, inputs = sheet.row_labels(), Alphabet.of(sheet.header[1:])
     numbers = sheet.numbers("count")
+    total = sum((value for row in numbers for value in row), Fraction(0))
+    if total not in (0, 1) and any(value.denominator != 1 for row in numbers for value in row):
+        note(f"the numbers in {place} summed to {sum_text(total)} and were {DIVIDED}")
     with errors_at(place):
         return Joint.from_rows(secrets, inputs, numbers)
 
 
-def read_priors(path: str | Path, note: Note = ignore_note) -> PriorSet:
-    """Read a set of priors.
+def read_priors(path: str | Path, note: Note = ignore_note, *, normalise: bool = False) -> PriorSet:
+    """Read a set of priors; with `normalise`, columns of any sum.
 
     CSV: ``label`` and one column for each prior (counts, or probabilities), or
     ``label,lower,upper`` for intervals. JSON: a stored family, intervals or ball.
@@ -258,7 +270,8 @@ def read_priors(path: str | Path, note: Note = ignore_note) -> PriorSet:
             with errors_at(f"{place}, column {name!r}"):
                 priors.append(Prior.from_counts(pairs))
         else:
-            priors.append(_from_probabilities(place, pairs, note, f"probabilities of {name!r}"))
+            what = f"probabilities of {name!r}"
+            priors.append(_from_probabilities(place, pairs, note, what, normalise=normalise))
     return Family.of(priors)
 
 
@@ -293,12 +306,14 @@ def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
 # --- graphs of profiles -------------------------------------------------------------------------
 
 
-def read_profiles(path: str | Path, note: Note = ignore_note) -> ProfileGraph:
+def read_profiles(
+    path: str | Path, note: Note = ignore_note, *, normalise: bool = False
+) -> ProfileGraph:
     """Read profiles: a CSV (first column names, header values, cells numbers), or JSON.
 
     Rows of whole numbers are counts. Other rows are probabilities, which sum to 1; those within
-    1e-9 of it are divided by their sum, and `note` is told. A CSV has no edges; a stored graph or a
-    mechanism file (JSON) brings its own.
+    1e-9 of it, and with `normalise` all others, are divided by their sum, and `note` is told. A CSV
+    has no edges; a stored graph or a mechanism file (JSON) brings its own.
     """
     place = Path(path)
     text = read_text(place)
@@ -324,9 +339,9 @@ def read_profiles(path: str | Path, note: Note = ignore_note) -> ProfileGraph:
             )
         whole = all(integer % scale == 0 for integer in integers)
         total = Fraction(sum(integers), scale)
-        if not whole and abs(total - 1) > NEAR_ONE:
+        if not whole and abs(total - 1) > NEAR_ONE and not normalise:
             what = "the numbers of a profile are neither whole nor sum to 1"
-            remedy = "correct the probabilities (within 1e-9 they are normalised), or give counts"
+            remedy = f"correct the probabilities, give counts, or {NORMALISE}"
             raise wrong_sum_error(what, where, total, remedy)
         if not whole and total != 1:
             gaps[name] = abs(total - 1)
@@ -335,7 +350,7 @@ def read_profiles(path: str | Path, note: Note = ignore_note) -> ProfileGraph:
         worst = max(gaps, key=lambda name: gaps[name])
         note(
             f"{len(gaps)} of {len(rows)} profiles of {place} did not sum to 1 exactly and were "
-            f"divided by their sum (largest gap {float(gaps[worst]):.2g}, profile {worst!r})"
+            f"{DIVIDED} (largest gap {float(gaps[worst]):.2g}, profile {worst!r})"
         )
     with errors_at(place):
         return ProfileGraph(names, Alphabet.of(sheet.header[1:]), tuple(rows), ())
@@ -444,6 +459,7 @@ class GraphFiles:
     column: str | None = None
     group_column: str | None = None
     smoothing: object = None
+    normalise: bool = False
 
     def edge_sources(self) -> list[str]:
         """Name what says which profiles are joined."""
@@ -474,7 +490,7 @@ def read_graph(files: GraphFiles, note: Note = ignore_note) -> ProfileGraph:
                 value=str(files.smoothing),
                 remedy="leave it out, or give a table of observations",
             )
-        return join_profiles(read_profiles(files.profiles, note), files)
+        return join_profiles(read_profiles(files.profiles, note, normalise=files.normalise), files)
     return _count_observations(files, note)
 
 

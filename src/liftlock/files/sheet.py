@@ -28,7 +28,13 @@ MOST_RECORDS = 20_000_000
 """Tables with more rows, one for each person, are not read into memory."""
 
 NEAR_ONE = Fraction(1, 10**9)
-"""Sums this close to 1 are normalised exactly (and it is said); others are refused."""
+"""Sums this close to 1 are normalised exactly (and it is said); others on request."""
+
+DIVIDED = "divided by their sum"
+"""How every note ends, or goes on, that numbers were normalised."""
+
+NORMALISE = "divide by their sum (--normalise, normalise=True in Python)"
+"""The remedy for numbers of another sum than 1."""
 
 DELIMITERS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
 MISSING = ("refuse", "drop")
@@ -216,11 +222,21 @@ def wrong_sum_error(what: str, where: str, total: Fraction, remedy: str) -> File
     """Refuse numbers that do not sum to 1; the sum may lie beyond the floats."""
     if abs(total - 100) <= 100 * NEAR_ONE:
         remedy = "write percentages with their sign, like 70%"
+    text = sum_text(total)
+    return FileError(what, where=where, value=text if " " in text else float(text), remedy=remedy)
+
+
+def sum_text(total: Fraction) -> str:
+    """Write a sum with the digits that make it another one than 1.
+
+    >>> sum_text(Fraction("0.9999")), sum_text(1 + Fraction(1, 10**14)), sum_text(Fraction(10**400))
+    ('0.9999', '1 to within 1e-14', 'more than 1e308')
+    """
     try:
-        value: float | str = float(f"{float(total):.12g}")
+        text = f"{float(total):.12g}"
     except OverflowError:
-        value = "more than 1e308"
-    return FileError(what, where=where, value=value, remedy=remedy)
+        return "more than 1e308"
+    return f"1 to within {float(abs(total - 1)):.2g}" if text == "1" and total != 1 else text
 
 
 def _parse_decimal(text: str) -> tuple[int, int] | None:

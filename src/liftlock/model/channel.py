@@ -78,8 +78,13 @@ class Channel:
     # --- making one -----------------------------------------------------------------------------
 
     @classmethod
-    def from_rows(cls, rows: Mapping[Any, Mapping[Any, Any]]) -> Channel:
-        """Make a channel from a table input -> output -> probability; rows sum to 1 exactly."""
+    def from_rows(
+        cls, rows: Mapping[Any, Mapping[Any, Any]], *, normalise: bool = False
+    ) -> Channel:
+        """Make a channel from a table input -> output -> probability; rows sum to 1 exactly.
+
+        With ``normalise=True`` any positive sum is accepted and divided out.
+        """
         inputs = Alphabet.of(rows)
         first = next(iter(rows.values()))
         outputs = Alphabet.of(first)
@@ -92,7 +97,7 @@ class Channel:
                 if list(row) == list(first)
                 else [exact(row[y]) for y in first]
             )
-        return cls.from_fractions(inputs, outputs, numbers)
+        return cls.from_fractions(inputs, outputs, numbers, normalise=normalise)
 
     @classmethod
     def from_fractions(
@@ -126,7 +131,7 @@ class Channel:
                     "row does not sum to 1",
                     where=f"input {label!r}",
                     value=f"{float(total):.15g}",
-                    remedy="correct the probabilities",
+                    remedy="correct the probabilities, or give normalise=True",
                 )
             scale = math.lcm(*(value.denominator for value in row))
             integers = [int(value * scale) for value in row]

@@ -42,6 +42,13 @@ _MOST_BLOCKS = 64
 _CELLS = 1 << 22
 """A batch for a model: at most this many blocks of the sampler, and this many numbers."""
 
+SCOPE = (
+    f"for priors in multiples of 2^-{POINTS.bit_length() - 1}, to which each user's is rounded "
+    "before it is used"
+)
+"""Of which priors everything that is proved of users is true."""
+_OUTWARDS = f"whose ends are rounded outwards to multiples of 2^-{POINTS.bit_length() - 1}"
+
 MOST_BUDGETS = 1000
 """Each budget needs its own distribution."""
 
@@ -59,6 +66,7 @@ class AnyUserPrior:
     """
 
     kind: ClassVar[Literal["per-user"]] = "per-user"
+    scope: ClassVar[str] = SCOPE
 
     inputs: Alphabet
 
@@ -123,11 +131,25 @@ class PerUserPriors(Context):
     # --- one prior each -------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, labels: Iterable[Any] | Alphabet, masses: npt.ArrayLike) -> PerUserPriors:
-        """Take a table with a row for each user and a column for each label."""
+    def of(
+        cls,
+        labels: Iterable[Any] | Alphabet,
+        masses: npt.ArrayLike,
+        *,
+        normalise: bool = False,
+    ) -> PerUserPriors:
+        """Take a table with a row for each user and a column for each label.
+
+        With ``normalise=True`` rows of any positive sum are accepted and divided by it.
+
+        >>> thirds = PerUserPriors.of("abc", [[0.3333, 0.3333, 0.3333]], normalise=True)
+        >>> float(thirds.rows(0, 1).sum().round(9))
+        1.0
+        """
         alphabet = read_alphabet(labels)
         table = check_mass_table(np.asarray(masses))
         _check_width(table.shape[1], alphabet)
+        table = divide_by_sums(table) if normalise else table
         return cls(alphabet, len(table), table)
 
     @classmethod
@@ -211,7 +233,11 @@ class PerUserPriors(Context):
 
     @classmethod
     def families(
-        cls, labels: Iterable[Any] | Alphabet, members: Table | Sequence[npt.ArrayLike]
+        cls,
+        labels: Iterable[Any] | Alphabet,
+        members: Table | Sequence[npt.ArrayLike],
+        *,
+        normalise: bool = False,
     ) -> PerUserPriors:
         """Take several priors for each user: a table with a row for each of them.
 
@@ -225,6 +251,7 @@ class PerUserPriors(Context):
         """
         alphabet = read_alphabet(labels)
         given = [_as_masses(check_mass_table(np.asarray(table))) for table in members]
+        given = [divide_by_sums(table) for table in given] if normalise else given
         for user, table in enumerate(given):
             _check_width(table.shape[1], alphabet)
             if not len(table):
@@ -318,6 +345,12 @@ class PerUserPriors(Context):
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
         return str(self)
+
+    @property
+    def scope(self) -> str:
+        """Of which priors what is proved of these users is true: not of those that were rounded."""
+        outwards = self.ends is not None or self.radius is not None
+        return f"for sets of priors {_OUTWARDS}" if outwards else SCOPE
 
     @cached_property
     def fingerprint(self) -> str:
@@ -484,6 +517,15 @@ def _as_masses(table: Table) -> Table:
     return np.asarray(table / np.maximum(totals, 1))
 
 
+def divide_by_sums(table: Table) -> Table:
+    """Return rows divided by their sums; a row that has none, or negative numbers, as it is."""
+    if table.dtype.kind != "f":
+        return table
+    sums = table.sum(axis=1, keepdims=True, dtype=np.float64)
+    usable = (table >= 0).all(axis=1, keepdims=True) & (sums > 0) & np.isfinite(sums)
+    return np.asarray(np.divide(table, np.where(usable, sums, 1.0)))
+
+
 def _check_width(width: int, alphabet: Alphabet) -> None:
     if width != len(alphabet):
         raise CountError(
@@ -503,7 +545,7 @@ def _check_distributions(rows: Table, user: int, *, all_of_one: bool = False) ->
             "the masses of a user are not a distribution",
             where=f"user {user + 1 + (0 if all_of_one else place)}",
             value=masses[place].tolist(),
-            remedy="give probabilities that sum to 1, or whole numbers as counts",
+            remedy="give probabilities that sum to 1, whole numbers as counts, or normalise=True",
         )
 
 

@@ -45,7 +45,7 @@ from liftlock.notions.base import (
     order_text,
     read_order,
 )
-from liftlock.notions.certificate import Claim
+from liftlock.notions.certificate import Claim, nats_text
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import (
     Impossible,
@@ -326,6 +326,12 @@ class UserAudit(Audit):
         return f"<UserAudit of {self.context.describe()}: {self.measurements['lip']}>"
 
     @property
+    def scope(self) -> str:
+        """Of which priors all this is true: they are rounded before they are used."""
+        assert isinstance(self.context, PerUserPriors)
+        return self.context.scope
+
+    @property
     def users(self) -> int:
         """How many users there are."""
         return self.extremes.users
@@ -382,8 +388,9 @@ class UserAudit(Audit):
                 )
             ]
         names = ("eps_lower", "eps_upper")
-        values = ", ".join(f"{name} {self.measurements[name].value}" for name in names)
+        values = ", ".join(f"{name} {nats_text(self.measurements[name].value)}" for name in names)
         lines.append(f"  leakage in nats: {values}")
+        lines.append(f"  {self.scope}")
         if self.excluding:
             lines.append(
                 f"  NOT protected: values of probability 0, which {self.excluding:,} "
@@ -401,6 +408,7 @@ class UserAudit(Audit):
             "guarantee": self.guarantee,
             "holds": self.holds,
             "users": self.users,
+            "scope": self.scope,
             "claims": [each.to_data() for each in self.user_claims],
             "excluding": self.excluding,
         }

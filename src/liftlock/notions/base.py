@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -142,6 +141,8 @@ class Notion(ABC):
     """When an audit measures it: always, in some contexts, if asked; empty: never."""
     context_free: ClassVar[bool] = False
     """Whether it speaks of every input and needs no prior."""
+    one_number: ClassVar[bool] = False
+    """Whether one number is all that it bounds from above, so that levels of it can be named."""
 
     @classmethod
     def kinds(cls) -> tuple[NotionKind, ...]:
@@ -184,8 +185,23 @@ class Notion(ABC):
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
         claims, nats = self.decide(channel, context)
         return make_certificate(
-            self.name, self.budgets, channel, context, claims, nats, unprotected
+            self.name,
+            self.budgets,
+            channel,
+            context,
+            claims,
+            nats,
+            unprotected,
+            self.measure_anyway(channel, context),
         )
+
+    def bounded_number(self, channel: AnyChannel, context: Context) -> Enclosure | None:  # noqa: ARG002
+        """Return the number that it bounds; None where its limits of lifts, or a delta, say it."""
+        return None
+
+    def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:  # noqa: ARG002
+        """Measure what a certificate says beside its guarantee, without a promise, if anything."""
+        return None
 
     @abstractmethod
     def decide(self, channel: AnyChannel, context: Context) -> Decided:
@@ -199,13 +215,6 @@ class Notion(ABC):
         """Return the smallest guarantee of this kind that a channel keeps.
 
         None for a notion that has no such form; what lifts show can always be said.
-        """
-        return None
-
-    def share(self, channel: AnyChannel, context: Context) -> float | None:  # noqa: ARG002
-        """Return how much of its one budget a channel uses up: 1 is all of it, above 1 too much.
-
-        None for a notion whose limits of lifts, ratios or a delta say it.
         """
         return None
 
@@ -305,6 +314,7 @@ class UpperBound(Notion):
 
     budget: Budget | Fraction
 
+    one_number = True
     of_ratio: ClassVar[bool] = False
     """Whether it is the logarithm of an exact ratio."""
     averages: ClassVar[bool] = False
@@ -360,18 +370,13 @@ class UpperBound(Notion):
         claim = Claim(self.key, found.value, "<=", self.bound(), holds, found.witness)
         return [claim], {self.key: found.value} if self.unit == "nats" else {}
 
+    def bounded_number(self, channel: AnyChannel, context: Context) -> Enclosure | None:
+        """Return the number that it bounds."""
+        return self.measure_leakage(channel, context, BITS).value
+
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
         return claim_text(self.name, self.measure_leakage(channel, context, BITS).value)
-
-    def share(self, channel: AnyChannel, context: Context) -> float | None:
-        """Divide what is measured by the budget, where no other limit says it."""
-        if self.lift_limits() is not None or self.ratio_limit is not None:
-            return None
-        most, least = self.measure_leakage(channel, context, BITS).value.upper, self.bound().lower
-        if most is None or (most and not least):
-            return math.inf
-        return float(most / least) if most else 0.0
 
 
 class MeasuredBound(UpperBound):

@@ -8,15 +8,24 @@ from decimal import Decimal, localcontext
 from typing import Any, Literal
 
 from liftlock._runtime.storage import check_format
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.fingerprint import fraction_text
 from liftlock.model import Context
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.structured import AnyChannel
-from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, quote_label
+from liftlock.notions.measurement import (
+    Measurement,
+    Witness,
+    ends_to_json,
+    number_to_json,
+    quote_label,
+)
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
+
+_DIGITS = 6
 
 MAKE_AGAIN = "the file was changed after it was certified; make it again with lock"
 
@@ -68,8 +77,10 @@ class Certificate:
     """The verdict of an exact audit on one guarantee, with everything needed to check it again.
 
     ``claims`` are the inequalities with their exact values and witnesses, ``nats`` the leakages as
-    enclosed logarithms. ``unprotected`` lists inputs that the context calls impossible: the
-    guarantee says nothing about them.
+    enclosed logarithms. ``anyway`` is what was measured beside them and is not stored: the LDP that
+    no prior enters; ``scope`` says of which priors all this is true, where that is not plain.
+    ``unprotected`` lists inputs that the context calls impossible: the guarantee says nothing about
+    them.
     """
 
     notion: str
@@ -80,6 +91,8 @@ class Certificate:
     context: str
     context_kind: str
     unprotected: tuple[Label, ...] = field(default=())
+    anyway: Measurement | None = field(default=None, compare=False)
+    scope: str = field(default="", compare=False)
 
     @property
     def holds(self) -> bool:
@@ -111,8 +124,12 @@ class Certificate:
         lines = [f"{verdict}: {self.guarantee} for {self.context_kind}"]
         lines += [f"  {claim}" for claim in self.claims]
         if self.nats:
-            values = ", ".join(f"{name} {value}" for name, value in self.nats.items())
+            values = ", ".join(f"{name} {nats_text(value)}" for name, value in self.nats.items())
+            if self.anyway is not None:
+                values += f", {self.anyway.notion} {nats_text(self.anyway.value)}"
             lines.append(f"  leakage in nats: {values}")
+        if self.scope:
+            lines.append(f"  {self.scope}")
         if self.unprotected:
             who = "profile" if self.notion == "profile" else "prior"
             write = _pair_text if who == "profile" else str
@@ -148,6 +165,7 @@ def make_certificate(
     claims: Sequence[Claim],
     nats: Mapping[str, Enclosure],
     unprotected: tuple[Label, ...] = (),
+    anyway: Measurement | None = None,
 ) -> Certificate:
     """Put a certificate together, with the fingerprints of what it speaks of."""
     return Certificate(
@@ -159,6 +177,8 @@ def make_certificate(
         context.fingerprint if context is not None else "",
         context.describe() if context is not None else "every prior",
         unprotected,
+        anyway,
+        getattr(context, "scope", ""),
     )
 
 
@@ -169,6 +189,17 @@ def enclosure_to_json(value: Enclosure) -> Any:
     if value.is_exact:
         return {"value": number_to_json(value), "exact": fraction_text(value.lower)}
     return {"value": number_to_json(value), "between": ends_to_json(value)}
+
+
+def nats_text(value: Enclosure) -> str:
+    """Write a leakage in six digits, never less than it is.
+
+    >>> nats_text(Enclosure.of(Fraction(2))), nats_text(Enclosure.of(Fraction("1.70474809")))
+    ('2', '1.70475')
+    >>> nats_text(Enclosure.of(Fraction("0.69314718")))
+    '0.693148'
+    """
+    return "inf" if value.upper is None else round_up_text(value.upper, _DIGITS)
 
 
 def check_certificate_data(data: Any) -> None:

@@ -20,6 +20,7 @@ from liftlock.model.structured import AnyChannel, UserChannel
 from liftlock.model.structured.user_channel import budget_text
 from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, claim_text
 from liftlock.notions.certificate import Claim
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import LiftRange, exact_lift_range, extreme_lifts
 from liftlock.notions.measurement import Measurement
 
@@ -92,6 +93,10 @@ class _BothSides(LiftNotion):
         sides = found.eps_lower(), found.eps_upper()
         return claims, {side.notion: side.value for side in sides}
 
+    def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:
+        """Measure the LDP, for whoever knows more than the prior; None if there is no table."""
+        return None if isinstance(context, AnyUserPrior) else LDP.measure(channel, context)
+
 
 @dataclass(frozen=True, init=False)
 class LIP(_BothSides):
@@ -109,13 +114,14 @@ class LIP(_BothSides):
     CERTIFIED: lip(epsilon=0.7) for a prior on 2 symbols
       holds: max-lift 1.5 (= 3/2) <= 2.013752707 at secret 0, output 0
       holds: min-lift 0.5 (= 1/2) >= 0.4965853038 at secret 1, output 0
-      leakage in nats: eps_lower 0.693147, eps_upper 0.405465
+      leakage in nats: eps_lower 0.693148, eps_upper 0.405466, ldp 1.09862
       channel ..., context ...
     """
 
     epsilon: Budget
 
     key = "lip"
+    one_number = True
     title = "LIP"
     parameters = ("epsilon",)
     summary = "every lift within a factor e^epsilon of 1"

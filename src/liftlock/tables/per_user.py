@@ -14,11 +14,12 @@ import pyarrow as pa
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
+from liftlock.files.sheet import NORMALISE
 from liftlock.mechanism import Mechanism
 from liftlock.model import PerUserPriors
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import CellReader, ColumnEncoding
-from liftlock.model.per_user import read_limits
+from liftlock.model.per_user import divide_by_sums, read_limits
 from liftlock.model.structured import ArcChannel
 from liftlock.tables.cells import CellDecoder, CellEncoder, column_to_floats
 from liftlock.tables.formats.base import TableSource, cell_errors_in
@@ -35,6 +36,8 @@ class PerUserRandomiser:
     priors: Mapping[Label, str]
     budgets: str | None = None
     """The column that holds the budget of each row, if they differ."""
+    normalise: bool = False
+    """Whether the probabilities of a row are divided by their sum."""
 
     def __post_init__(self) -> None:
         missing = [label for label in self._alphabet.labels if label not in self.priors]
@@ -151,6 +154,7 @@ class PerUserRandomiser:
             for label in self._alphabet.labels
         ]
         masses: Floats = np.stack(columns, axis=1)
+        masses = divide_by_sums(masses) if self.normalise else masses
         wrong = np.isnan(masses).any(axis=1) | (masses < 0).any(axis=1)
         wrong |= np.abs(masses.sum(axis=1) - 1) > _SUMS
         for row in np.flatnonzero(wrong)[:1]:
@@ -159,7 +163,7 @@ class PerUserRandomiser:
                 int(row),
                 next(iter(self.priors.values())),
                 value=[float(mass) for mass in masses[row][:8]],
-                remedy="give numbers of 0 or more that sum to 1",
+                remedy=f"give numbers of 0 or more that sum to 1, or {NORMALISE}",
             )
         return masses
 

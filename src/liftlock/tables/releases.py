@@ -115,7 +115,9 @@ class TableRelease:
         if not column.mechanism.per_user:
             return ColumnRandomiser.of(column.mechanism)
         spec = next(spec for spec in self.specs if spec.column == column.name)
-        return PerUserRandomiser(column.mechanism, spec.column, spec.local, spec.local_budgets)
+        return PerUserRandomiser(
+            column.mechanism, spec.column, spec.local, spec.local_budgets, spec.normalise
+        )
 
     def change(self) -> TableChange:
         """Return what is to be done to the table."""

@@ -141,7 +141,7 @@ CHANNELS = [
     case("sum_below_1e-9", "input,a,b\nx,0.5,0.499999998\n", "line 2, input 'x': 0.999999998"),
     case("sum_of_second_row", "input,a,b\nx,0.5,0.5\ny,0,0\n", "line 3, input 'y': 0.0"),
     case("percentages", "input,a,b\nx,50,50\ny,25,75\n", "line 2, input 'x': 100.0", "like 70%"),
-    case("counts", "input,a,b\nx,5,3\ny,2,2\n", "input 'x': 8.0", "divide every row by its sum"),
+    case("counts", "input,a,b\nx,5,3\ny,2,2\n", "input 'x': 8.0", "(--normalise"),
     case(
         "transposed",
         "output,x,y\na,0.5,0.25\nb,0.5,0.75\n",

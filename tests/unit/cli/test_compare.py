@@ -26,23 +26,43 @@ ASKED = ("compare", "--prior", "p.csv", "--utility", "histogram", "--epsilons", 
 
 
 def test_a_table(run: Run) -> None:
-    outcome = run(*ASKED, "--methods", "optimal,safe-response,response", files=FILES)
+    methods = ("--methods", "optimal,safe-response,response")
+    outcome = run(*ASKED, *methods, "--at", "epsilon", files=FILES)
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[0].startswith("histogram error (mean squared, per person) (less is better)")
-    assert "no release 0.46, no noise 0; an epsilon of 1 means lip(1)" in lines[1]
-    assert lines[3].split() == ["epsilon", "optimal", "safe-response", "response", "*"]
-    # Known from closed forms and brute force; the published one truly needs 1.9 nats.
-    assert lines[5].split() == ["1", "0.328761", "0.443233", "0.276195", "(1.9)"]
+    assert lines[1] == "no release 0.46, no noise 0"
+    assert lines[2] == "every method was asked for the same epsilon (1 means lip(1))"
+    assert lines[4].split() == ["epsilon", "optimal", "safe-response", "response", "*"]
+    # Known from closed forms and brute force; the published one truly needs 1.9005 nats.
+    assert lines[6].split() == ["1", "0.328761", "0.443233", "0.276195", "(1.901)"]
     assert lines[-1].startswith("* published formula")
+
+
+def test_a_table_at_the_same_leakage(run: Run) -> None:
+    methods = ("--methods", "optimal,response,optimal:ldp")
+    lines = run(*ASKED, *methods, files=FILES).out.splitlines()
+    assert lines[2] == "every mechanism truly leaks no more than its row says (1 means lip(1))"
+    assert lines[4].split() == ["lip", "optimal", "response", "*", "optimal", "(LDP)"]
+    # The published formula is the safe one at an honest budget.
+    assert lines[6].split() == ["1", "0.328761", "0.443233", "0.372427"]
+    assert lines[8] == "LDP that these mechanisms have:"
+    assert lines[12].split() == ["1", "2", "1.212", "1.24"]
+    lines = run(*ASKED, *methods, "--at", "ldp", "--epsilons", "2", files=FILES).out.splitlines()
+    assert lines[5].split() == ["2", "0.328761", "0.390093", "0.282916"]
+    assert lines[7] == "LIP that these mechanisms have:"
+    assert lines[10].split() == ["2", "1", "1.506", "1.7"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 110])
 def test_numbers_are_never_split(width: int) -> None:
-    points = [Point(e, e, 519569651.4 / e, e, e, 8, None, 0.0, "lip(1)") for e in (0.5, 1.0, 2.0)]
+    points = [
+        Point(e, e, 519569651.4 / e, e, e, e, 8, None, 0.0, "lip(1)", "lip(1)")
+        for e in (0.5, 1.0, 2.0)
+    ]
     names = ["optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian:published", "s"]
     curves = [Curve(name, "lip", ":" not in name, tuple(points)) for name in names]
-    found = Comparison("c", "lip(1)", "mean", "t", False, 2e9, 0.0, tuple(curves))
+    found = Comparison("c", "lip(1)", "lip", "mean", "t", False, 2e9, 0.0, tuple(curves))
     console = Console(width=width, highlight=False)
     with console.capture() as captured:
         console.print(comparison_table(found))
@@ -51,8 +71,7 @@ def test_numbers_are_never_split(width: int) -> None:
     text = " ".join(lines)
     for number in ("1,039,140,000", "519,570,000", "259,785,000"):
         assert text.count(number) == len(names)
-    assert text.count("259,785,000 (2)") == 1  # the published one
-    assert text.count("epsilon ") == {60: 2, 80: 2, 110: 1}[width] + 1
+    assert text.count("lip ") == {60: 4, 80: 3, 110: 2}[width]
     for curve in curves:
         assert heading(curve) in text
 
@@ -78,6 +97,7 @@ def test_an_interrupt_ends_the_whole_comparison(
     before = signal.getsignal(signal.SIGINT)
     _pressing(3, monkeypatch, swallowed=swallowed)
     asked = [*ASKED, "--methods", "safe-response,k-rr,arc", "--csv", "out.csv", "--json"]
+    asked += ["--at", "epsilon"]
     outcome = run(*asked, files=FILES)
     assert outcome.code == 130
     data = json.loads(outcome.out)
@@ -114,7 +134,7 @@ def test_csv_json_and_picture(run: Run) -> None:
     assert all(p["needed"] <= p["epsilon"] for p in points)
     assert data["notes"] == ["points written to out.csv", "picture written to out.svg"]
     picture = Path("out.svg").read_text()
-    for text in ("budget epsilon", "safe-response", "k-rr", "no release", "no noise"):
+    for text in ("what is truly leaked: LIP", "safe-response", "k-rr", "no release", "no noise"):
         assert text in picture
 
 
@@ -122,9 +142,12 @@ def test_a_split_budget_is_alip(run: Run) -> None:
     asked = ["compare", "--joint", "j.csv", "--split", "0.65", "--epsilons", "2", "--json"]
     data = json.loads(run(*asked, "--methods", "optimal,k-rr:ldp", files=FILES).out)
     assert data["notion"] == "alip(lower=0.65, upper=0.35)"
-    assert data["curves"][0]["points"][0]["guarantee"] == "alip(lower=1.3, upper=0.7)"
+    points = [curve["points"][0] for curve in data["curves"]]
+    assert [point["guarantee"] for point in points] == ["alip(lower=1.3, upper=0.7)"] * 2
+    asked += ["--at", "epsilon"]
+    data = json.loads(run(*asked, "--methods", "optimal,k-rr:ldp", files=FILES).out)
     # The LDP budget that implies both sides is the smaller one.
-    assert data["curves"][1]["points"][0]["guarantee"] == "ldp(budget=0.7)"
+    assert data["curves"][1]["points"][0]["parameter"] == "ldp(0.7)"
 
 
 @pytest.mark.parametrize(
@@ -170,6 +193,7 @@ def test_ranges() -> None:
         (["--split", "0.5", "--epsilons", "ln 3"], ["cannot be split exactly: 'ln 3'"]),
         (["--notion", "alip"], ["give --split"]),
         (["--notion", "peace"], ["'peace'"]),
+        (["--at", "joy"], ["no such leakage to compare at: 'joy'", "use epsilon or one of lip"]),
         (["--methods", "a,,b"], ["an empty name"]),
         (["--methods", "magic"], ["unknown method: 'magic'"]),
         (["--methods", "k-rr:best"], ["unknown form of a method: 'k-rr:best'", "k-rr:ldp"]),

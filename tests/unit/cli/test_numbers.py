@@ -167,8 +167,11 @@ def test_the_yardstick_of_numbers_ignores_the_prior(run: Run) -> None:
     names = [line.split("  ")[0] for line in out.splitlines()[1:] if line]
     assert names == [
         "this mechanism (optimal)",
-        "the best found under LDP",
-        "Laplace noise for any prior",
+        "the best found under LDP, same LIP",
+        "the best found under LDP, same epsilon",
+        "the best found under LDP, same LDP",
+        "Laplace noise for any prior, same LIP",
+        "Laplace noise for any prior, same epsilon",
         "no release",
         "no noise",
     ]

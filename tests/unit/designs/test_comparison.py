@@ -12,13 +12,8 @@ import liftlock as ll
 from liftlock import Step
 from liftlock.designs import DESIGNS, asymmetric, compare, design, measure_baselines
 from liftlock.designs.baselines import CONTEXT_FREE
-from liftlock.designs.comparison import (
-    FOR_NUMBERS,
-    MakeNotion,
-    MechanismLeakage,
-    fitting_methods,
-    implying_ldp,
-)
+from liftlock.designs.calibration import MakeNotion, MechanismLeakage
+from liftlock.designs.comparison import FOR_NUMBERS, fitting_methods, implying_ldp
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions import MaxLift, MinLift
 from liftlock.utility import CustomUtility
@@ -29,7 +24,7 @@ JOINT = ll.Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b
 
 def test_true_leakage_of_a_published_formula() -> None:
     """It needs ln((E - 1 + P)/P) - epsilon (000 eq. (19) with the limit that it lacks)."""
-    found = compare(RARE, ll.LIP, ["response"], ["0.5", "1", "3"], "histogram")
+    found = compare(RARE, ll.LIP, ["response"], ["0.5", "1", "3"], "histogram", at="epsilon")
     (curve,) = found.curves
     assert not curve.keeps
     for point in curve.points:
@@ -48,7 +43,7 @@ def test_every_point_of_an_honest_method_keeps_its_budget() -> None:
 
 def test_data_is_json_even_when_a_leakage_is_infinite() -> None:
     joint = ll.Joint.from_counts({"s": {"a": 5, "b": 0}, "t": {"a": 5, "b": 5}})
-    found = compare(joint, ll.LIP, ["watchdog:published"], ["5"])
+    found = compare(joint, ll.LIP, ["watchdog:published"], ["5"], at="epsilon")
     text = json.dumps(found.to_data(), allow_nan=False)
     assert json.loads(text)["curves"][0]["points"][0]["needed"] == "inf"
 
@@ -56,8 +51,15 @@ def test_data_is_json_even_when_a_leakage_is_infinite() -> None:
 def test_ldp_only_at_the_smaller_side() -> None:
     assert str(implying_ldp(ll.ALIP(lower="2", upper="0.5"))) == "ldp(0.5)"
     assert str(implying_ldp(MaxLift("0.5"))) == "ldp(0.5)"
-    found = compare(RARE, asymmetric(Fraction(1, 4)), ["optimal:ldp"], ["2"])
-    assert found.curves[0].points[0].guarantee == "ldp(budget=0.5)"
+    split = asymmetric(Fraction(1, 4))
+    found = compare(RARE, split, ["optimal:ldp"], ["2"], at="epsilon").curves[0].points[0]
+    assert (found.parameter, found.guarantee) == ("ldp(0.5)", "ldp(budget=0.5)")
+    # Which leaves room: what it truly leaks is less than either side allows.
+    kept = compare(RARE, split, ["optimal:ldp"], ["2"]).curves[0].points[0]
+    assert kept.guarantee == "alip(lower=0.5, upper=1.5)"
+    assert kept.eps_lower is not None
+    assert kept.eps_lower <= 0.5
+    assert found.objective < kept.objective
 
 
 def test_needed_budget_of_each_kind() -> None:
@@ -65,7 +67,6 @@ def test_needed_budget_of_each_kind() -> None:
     assert leak.smallest_epsilon(ll.LIP("1"), 1.0) == 0.6
     assert leak.smallest_epsilon(MaxLift("1"), 1.0) == 0.3
     assert leak.smallest_epsilon(MinLift("2"), 2.0) == 0.6
-    assert leak.smallest_epsilon(ll.LDP("1"), 1.0) == 0.9
     # lower = 0.75 epsilon, upper = 0.25 epsilon: the upper side decides.
     assert leak.smallest_epsilon(asymmetric(Fraction(3, 4))("2"), 2.0) == pytest.approx(1.2)
     assert math.isinf(leak.smallest_epsilon(ll.LIP("0"), 0.0))
@@ -90,7 +91,8 @@ def test_yardsticks_of_a_prior() -> None:
     made = ll.design(RARE, ll.LIP("1"), utility="histogram")
     rows = {row.name: row.objective for row in measure_baselines(made, "histogram")}
     assert rows["this mechanism (optimal)"] == pytest.approx(0.3287611726, abs=1e-9)
-    assert rows["the optimum under LDP"] == pytest.approx(0.3993282019, abs=1e-9)
+    assert rows["the optimum under LDP, same epsilon"] == pytest.approx(0.3993282019, abs=1e-9)
+    assert rows["the optimum under LDP, same LDP"] == pytest.approx(0.2829163581, abs=1e-9)
     assert rows["no release"] == pytest.approx(0.46)
     assert rows["no noise"] == pytest.approx(0.0)
 
@@ -99,7 +101,7 @@ def test_many_symbols_are_compared_with_randomised_response() -> None:
     wide = ll.Prior.uniform(range(21))
     made = ll.design(wide, ll.LIP("1"), utility="histogram", method="arc")
     rows = {row.name: row.objective for row in measure_baselines(made, "histogram")}
-    assert rows["k-ary randomised response"] == pytest.approx(0.94693, abs=5e-6)
+    assert rows["k-ary randomised response, same epsilon"] == pytest.approx(0.94693, abs=5e-6)
 
 
 def test_yardsticks_of_ldp_and_of_a_budget_of_zero() -> None:
@@ -169,7 +171,9 @@ def test_where_a_delta_is_allowed_a_method_may_do_without() -> None:
 
     found = compare(WAGES, make, ["optimal", "k-rr:ldp"], ["1"], bins=5)
     assert [curve.notion for curve in found.curves] == ["lip", "ldp"]
-    assert found.curves[0].points[0].guarantee == "lip(epsilon=1)"
+    point = found.curves[0].points[0]
+    assert point.guarantee == "lip_ediv(epsilon=1, delta=0.01)"
+    assert float(point.parameter[4:-1]) > 1  # some of the delta is used
     assert all(curve.points[0].needed <= 1 for curve in found.curves)
 
 
@@ -192,8 +196,9 @@ def test_yardsticks_of_numbers() -> None:
     assert found[0].name == "this mechanism (sampling)"
     assert [each.name for each in found][-2:] == ["no release", "no noise"]
     if CONTEXT_FREE in DESIGNS:
-        free = found[1]
-        assert free.guarantee == "ldp(1)"
+        free = next(row for row in found if row.name.startswith("Laplace"))
+        assert free.lip == pytest.approx(1, abs=2e-6)
+        assert float(free.guarantee[4:-1]) > 1
         # Noise of scale (u - l) / epsilon, whatever the prior: hardly better than nothing.
         assert found[0].objective < free.objective <= found[-2].objective
     zero = design(WAGES, ll.LIP("0"), bins=5)

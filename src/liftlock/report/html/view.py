@@ -467,6 +467,10 @@ def _numbers(made: Mechanism) -> Rows:
                 else _beside(value, "<=", budget.nats())
             )
             rows.append([_QUANTITIES.get(name, name), *cells, ""])
+    if certificate.anyway is not None:
+        name, value = certificate.anyway.notion, certificate.anyway.value
+        most = "infinite" if value.upper is None else round_up_text(value.upper, 10)
+        rows.append([_QUANTITIES.get(name, name), most, "not limited", ""])
     if "max-lift" not in stated:
         rows += _measured_lifts(made, stated)
     return rows

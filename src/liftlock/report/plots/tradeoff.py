@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock.designs.comparison import Comparison, Curve
+from liftlock.notions.registry import NOTIONS, TITLES
 from liftlock.report.format import title_of
 from liftlock.report.plots.figure import (
     COLOURS,
@@ -31,7 +32,7 @@ _LONGEST = 48
 
 
 def draw_tradeoff(found: Comparison, path: Path) -> None:
-    """Draw the utility against the budget; published methods against the budget they truly need."""
+    """Draw the utility against what each mechanism truly leaks."""
     check_picture(path)
     with picture(path, 8.0, 5.0) as figure:
         axes = figure.add_subplot()
@@ -46,7 +47,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
             names.append((math.nan, level, text, _ENDS))
         axes.set_xlim(left=0.0)
         axes.margins(y=0.06)
-        axes.set_xlabel(f"budget epsilon (nats), 1 means {found.notion}")
+        axes.set_xlabel(f"what is truly leaked: {_leakage(found.leaked)}")
         axes.set_ylabel(textwrap.fill(title_of(found.utility, found.title), _LONGEST))
         axes.yaxis.set_major_formatter(plain_number)
         better = "higher is better" if found.larger_is_better else "lower is better"
@@ -54,16 +55,22 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         tidy(axes)
         write_names(axes, names)
         if not all(curve.keeps for curve in found.curves):
-            note = "* published formula, drawn at the budget it actually needs"
+            note = "* published formula, which may exceed the budget it is given"
             if any(math.isinf(point.needed) for curve in found.curves for point in curve.points):
                 note += "; points that no budget covers are left out"
             figure.supxlabel(note, fontsize=8, x=0.01, ha="left", color="#444444")
 
 
+def _leakage(key: str) -> str:
+    """Name a notion, with its unit."""
+    for notion in NOTIONS.values():
+        if key in {kind.key for kind in notion.kinds()} and notion.unit:
+            return f"{TITLES[key]}, {notion.unit}"
+    return TITLES.get(key, key)
+
+
 def _draw(axes: Axes, curve: Curve, colour: str, marker: str) -> tuple[float, float] | None:
-    points = [
-        (point.epsilon if curve.keeps else point.needed, point.objective) for point in curve.points
-    ]
+    points = [(point.needed, point.objective) for point in curve.points]
     shown = sorted((x, y) for x, y in points if math.isfinite(x))
     if not shown:
         return None

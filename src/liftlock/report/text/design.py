@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,7 +15,9 @@ from rich.text import Text
 from liftlock._solver.problem import Step
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.designs.baselines import Baseline
+from liftlock.designs.calibration import EPSILON
 from liftlock.designs.comparison import Comparison, Curve, Point
+from liftlock.exact.decimals import round_up_text
 from liftlock.mechanism import Mechanism
 from liftlock.report.format import amount, counted, grid_of, printable, title_of
 from liftlock.report.text.audit import certificate_lines
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 _FEW = 2
 _HEADING = 44
 """The longest line of a heading over numbers that are short."""
+_LEAK_DIGITS = 4
 _BETWEEN = 2
 """Blanks between two columns of a table in the house style."""
 
@@ -75,8 +79,11 @@ def _yardsticks(title: str, others: Sequence[Baseline]) -> Grid:
     grid.add_column("compared with", no_wrap=True)
     grid.add_column(title, justify="right", max_width=_HEADING)
     grid.add_column("protects", overflow="fold")
+    grid.add_column("LIP", justify="right", no_wrap=True)
+    grid.add_column("LDP", justify="right", no_wrap=True)
     for other in others:
-        grid.add_row(other.name, amount(other.objective), other.guarantee)
+        leaks = leak_text(other.lip), leak_text(other.ldp)
+        grid.add_row(other.name, amount(other.objective), other.guarantee, *leaks)
     return grid
 
 
@@ -139,27 +146,73 @@ def design_page(entry: Design, options: Mapping[str, str]) -> Grid:
 
 
 def comparison_table(found: Comparison) -> RenderableType:
-    """Return the utility of every method at every budget; published ones with their true budget."""
-    epsilons = sorted({point.epsilon for curve in found.curves for point in curve.points})
+    """Return the utility of every method at every level, and what else each mechanism leaks."""
+    levels = sorted({point.epsilon for curve in found.curves for point in curve.points})
     better = "more is better" if found.larger_is_better else "less is better"
-    columns = [
-        (heading(curve), [_cell(curve, epsilon) for epsilon in epsilons]) for curve in found.curves
-    ]
+    rows = [f"{level:.4g}" for level in levels]
     parts: list[RenderableType] = [
         Text(f"{title_of(found.utility, found.title)} ({better}), {found.context}"),
-        Text(
-            f"no release {amount(found.nothing)}, no noise {amount(found.truth)}; "
-            f"an epsilon of 1 means {found.notion}"
+        Text(f"no release {amount(found.nothing)}, no noise {amount(found.truth)}"),
+        Text(level_text(found)),
+        *(
+            [Text(f"the utility is that under {found.prior}, which is liftlock's choice")]
+            if found.prior
+            else []
         ),
         Text(),
-        _Blocks("epsilon", [f"{epsilon:.4g}" for epsilon in epsilons], columns),
+        _Blocks(found.at, rows, _columns(found, levels, _cell)),
     ]
+    for name, leak in _other_leaks(found).items():
+        parts += [Text(), Text(f"{name} that these mechanisms have:"), Text()]
+        parts.append(_Blocks(found.at, rows, _columns(found, levels, leak)))
+    if any(point.over_set for curve in found.curves for point in curve.points):
+        ends = _columns(found, levels, lambda _, point: str(point.over_set or "not known"))
+        parts += [Text(), Text("the utility over the set of priors:"), Text()]
+        parts.append(_Blocks(found.at, rows, ends))
+    notes = []
+    if any(_is_off(point) for curve in found.curves for point in curve.points):
+        notes.append(f"in brackets what a mechanism truly leaks ({found.leaked})")
+    if found.unreached:
+        notes.append("none: no parameter was found that keeps the level")
     if not all(curve.keeps for curve in found.curves):
-        parts += [
-            Text(),
-            Text("* published formula; in brackets the budget it actually needs", style="dim"),
-        ]
+        notes.append("* published formula, which may exceed the budget it is given")
+    parts += [Text(), *(Text(note, style="dim") for note in notes)] if notes else []
     return Group(*parts)
+
+
+def level_text(found: Comparison) -> str:
+    """Say what the mechanisms that stand side by side have in common.
+
+    "at epsilon" is the budget that was asked for, which protects more in one notion than another.
+    """
+    if found.at == EPSILON:
+        return f"every method was asked for the same epsilon (1 means {found.notion})"
+    return f"every mechanism truly leaks no more than its row says (1 means {found.notion})"
+
+
+_Write = Callable[[Curve, Point], str]
+
+
+def _columns(
+    found: Comparison, levels: Sequence[float], write: _Write
+) -> list[tuple[str, list[str]]]:
+    columns = []
+    for curve in found.curves:
+        points = {point.epsilon: point for point in curve.points}
+        cells = [write(curve, points[e]) if e in points else "none" for e in levels]
+        columns.append((heading(curve), cells))
+    return columns
+
+
+def _other_leaks(found: Comparison) -> dict[str, _Write]:
+    """Return LIP and LDP as far as the levels do not say them; profiles have neither."""
+    if found.graph is not None:
+        return {}
+    every: dict[str, tuple[str, _Write]] = {
+        "lip": ("LIP", lambda _, point: leak_text(point.lip)),
+        "ldp": ("LDP", lambda _, point: leak_text(point.ldp)),
+    }
+    return {name: write for key, (name, write) in every.items() if key != found.at}
 
 
 @dataclass(frozen=True)
@@ -203,13 +256,21 @@ def heading(curve: Curve) -> str:
     return name if curve.keeps else f"{name} *"
 
 
-def _cell(curve: Curve, epsilon: float) -> str:
-    point = next((p for p in curve.points if p.epsilon == epsilon), None)
-    if point is None:
+def _cell(_: Curve, point: Point) -> str:
+    return amount(point.objective) + (f" ({leak_text(point.needed)})" if _is_off(point) else "")
+
+
+def _is_off(point: Point) -> bool:
+    """Tell whether a mechanism leaks something else than its level, as far as four digits show."""
+    return leak_text(point.needed) != leak_text(point.epsilon)
+
+
+def leak_text(nats: float | None) -> str:
+    """Write what a mechanism leaks in four digits, never less than it is.
+
+    >>> leak_text(1.69971), leak_text(2.0), leak_text(0.999999), leak_text(math.inf)
+    ('1.7', '2', '1', 'infinite')
+    """
+    if nats is None:
         return ""
-    return amount(point.objective) + ("" if curve.keeps else f" ({needed_text(point)})")
-
-
-def needed_text(point: Point) -> str:
-    """Write the budget that a mechanism truly needs."""
-    return "infinite" if math.isinf(point.needed) else f"{point.needed:.4g}"
+    return "infinite" if math.isinf(nats) else round_up_text(Fraction(nats), _LEAK_DIGITS)

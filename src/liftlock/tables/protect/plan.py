@@ -10,6 +10,7 @@ from liftlock._runtime.progress import Progress, Step, ignore_progress
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
+from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import lock_users
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions.base import LiftLimits
@@ -238,6 +239,8 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
             remedy="raise the guarantee to the largest budget",
         ) from None
     notes = [f"per-user priors are read from {len(spec.local)} columns of the table"]
+    if spec.normalise:
+        notes.append(f"the probabilities of each row are {DIVIDED}")
     if spec.local_budgets is not None:
         notes.append(
             f"per-user budgets are read from {spec.local_budgets!r} ({len(budgets)} distinct); "

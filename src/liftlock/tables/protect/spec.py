@@ -94,6 +94,8 @@ class ColumnSpec:
     """For a prior of each row's own: the column that holds the probability of each value."""
     local_budgets: str | None = None
     """The column that holds the budget of each row, where these differ; it is public."""
+    normalise: bool = False
+    """Whether the probabilities of a row's own prior are divided by their sum."""
 
     def __post_init__(self) -> None:
         if self.secret == self.column:
@@ -196,6 +198,8 @@ class SpecOptions(TypedDict, total=False):
     """For a prior of each row's own: the column that holds the probability of each value."""
     local_budgets: str | None
     """The column that holds the budget of each row, where these differ."""
+    normalise: bool
+    """Whether the probabilities of a row's own prior are divided by their sum."""
     utility: str | Utility | Mapping[str, str | Utility] | None
     method: str | None
     missing: Missing
@@ -270,6 +274,7 @@ def column_specs(
             _value_for(how.get("bins"), name),
             dict(how.get("local") or {}),
             how.get("local_budgets"),
+            how.get("normalise", False),
         )
         for name, hidden in zip(names, secrets, strict=True)
     ]
