@@ -99,7 +99,7 @@ def solve(task: Task) -> Decomposition | LeastDistortion:
     found = Decomposition(
         columns,
         weights,
-        float(dot(weights, utility.costs(columns))),
+        mean_cost(utility, channel(problem), problem.masses),
         least - float(cost_error(utility, least, 2, 2)),
         cost_of_no_release(utility, problem.masses),
         2,
