@@ -20,7 +20,7 @@ class Limits:
     """Or up to so many cells of a joint."""
     listed_vertices: int = 8_000
     """If they are no more than these."""
-    set_symbols: int = 4
+    set_symbols: int = 6
     """Up to so many symbols all extreme posteriors of a set of priors are listed."""
     frequency_symbols: int = 256
     """Of more symbols no optimum for frequencies is searched."""
