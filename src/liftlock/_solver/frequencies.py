@@ -152,7 +152,10 @@ class _Searched:
 
     def search(self, cost: Utility, prices: Floats, columns: Floats, clock: Clock) -> Floats:
         """Linearise again and again, from the columns in use and from random ones."""
-        starts = 8 * len(self.polytope) if self.polytope.work else LIMITS.climbs
+        polytope = self.polytope
+        starts = 8 * len(polytope) if polytope.work else LIMITS.climbs
+        if isinstance(polytope, StaircasePolytope):
+            columns = np.vstack([columns, polytope.posteriors_of(polytope.random_sets(starts))])
         return Concave(self.polytope, cost, self.low, starts).search(prices, columns, clock)
 
 
@@ -331,12 +334,14 @@ class _Search:
         values = (dot(rows, dot(root, root.T)) * rows).sum(axis=1) - dot(rows, mixture.prices)
         own = mixture.shares * np.diagonal(mixture.inverse)
         value = 2.0 * float(own.sum()) - float(mixture.prices.sum()) - float(values.max())
-        # The sizes of all terms: rows are differences, and the weight is a product itself.
-        size = self.rows.sizes(source.high)
-        pushed = dot(size, np.abs(root))
-        terms = float(dot(pushed, pushed)) + 2.0 * float(dot(size, np.abs(mixture.prices)))
-        terms += 2.0 * float(np.abs(own).sum())
-        value -= 4.0 * rounding(2 * len(self.masses)) * terms
+        # What sums may be off, the weight being a product itself, and rows, which are differences.
+        most = np.maximum(np.abs(self.rows.of(source.low)), np.abs(self.rows.of(source.high)))
+        pushed = dot(most, np.abs(root))
+        spread = dot(self.rows.sizes(source.high), np.abs(root))
+        paid = np.abs(mixture.prices)
+        sums = float(dot(pushed, pushed)) + 2.0 * float(dot(most, paid) + np.abs(own).sum())
+        value -= 4.0 * rounding(2 * len(self.masses)) * sums
+        value -= 16.0 * UNIT * float(dot(pushed, spread) + dot(self.rows.sizes(source.high), paid))
         self.raise_bound(value, mixture.shares, self.rows.stretch)
 
     def prove_by_moments(self, mixture: Mixture) -> None:
@@ -352,8 +357,9 @@ class _Search:
             self.raise_bound(value, shares, 1.0)
             return
         low, high = self.rows.of(self.source.low), self.rows.of(self.source.high)
-        terms = self.rows.sizes(self.source.high) * (1.0 + self.rows.sizes(self.source.low))
-        moments = low + high - low * high + rounding(8) * terms
+        terms = (1.0 + np.abs(low)) * (1.0 + np.abs(high))
+        moments = low + high - low * high
+        moments += rounding(8) * terms * (1.0 + self.rows.sizes(self.source.high))
         value = bound_by_moments(along, target, moments * target**2)
         self.raise_bound(value, shares, self.rows.stretch)
 

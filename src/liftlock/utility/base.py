@@ -103,9 +103,6 @@ Shape = Separable | Variance | Linear | Concave | Precision
 _POINTS = 256
 """Values that are looked at together."""
 
-SURE = 1e-8
-"""The relative error of a variance, at most; one that floats cannot tell so well is infinite."""
-
 
 class Utility(Protocol):
     """A concave cost of posteriors, and how people read it; with the usual answers."""
@@ -150,6 +147,11 @@ class Utility(Protocol):
         keep = weights > 0
         posteriors = joint[keep] / weights[keep, None]
         return float(dot(weights[keep], self.costs(posteriors)))
+
+    def floor_of(self, channel: Floats, masses: Floats) -> float:
+        """Return the cost of a channel less what rounding may have added to it."""
+        cost = self.cost_of(channel, masses)
+        return cost - float(cost_error(self, cost, *np.shape(channel)))
 
     def cost_of_truth(self, masses: Floats) -> float:
         """Return the cost when the value itself is released."""
@@ -207,8 +209,6 @@ def cost_error(utility: Utility, cost: Any, symbols: int, outputs: int = 1) -> A
     match utility.shape:
         case Linear(losses=losses) if losses is not None and losses.min() < 0:
             size = size + np.abs(losses).max()
-        case Precision():
-            return SURE * size
         case _:
             pass
     return rounding(4 * symbols + outputs) * size

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from liftlock.errors import NotDefined
 from liftlock.exact.elimination import LUFactors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import UNIT, rounding
-from liftlock.utility.base import SURE, Precision, Utility
+from liftlock.utility.base import Precision, Utility
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,18 @@ class Frequencies(Utility):
         rows, symbols = np.shape(posteriors)
         return np.full(rows, 0.0 if symbols == 1 else math.inf)
 
-    def slopes(self, posteriors: Floats) -> Floats:  # noqa: ARG002
-        """Refuse: it is no function of one posterior."""
-        raise NotDefined("the slope of a posterior", f"the utility {self.name}", "use cost_of")
+    def slopes(self, posteriors: Floats) -> Floats:
+        """Return 0: nothing is above what is infinite."""
+        return np.zeros_like(posteriors)
 
     def cost_of(self, channel: Floats, masses: Floats) -> float:
-        """Return the cost of a channel; infinite if floats cannot tell its inputs apart."""
-        return self.of_variances(share_variances(channel, masses))
+        """Return the cost of a channel, rounded up; infinite if floats cannot tell inputs apart."""
+        return self.of_variances(share_variances(channel, masses).upper)
+
+    def floor_of(self, channel: Floats, masses: Floats) -> float:
+        """Return the cost of a channel, rounded down."""
+        found = share_variances(channel, masses).lower
+        return self.of_variances(found) * (1.0 - rounding(len(found)))
 
     def cost_of_truth(self, masses: Floats) -> float:
         """Return the cost when the value itself is released: that of drawing the people."""
@@ -76,8 +81,19 @@ class Frequencies(Utility):
         return float(variances.max() if self.worst else variances.sum())
 
 
-def share_variances(channel: Floats, masses: Floats) -> Floats:
-    """Return (J^-1)_xx - P(x)^2 for each x; infinite for all if J cannot be inverted safely.
+class Ends(NamedTuple):
+    """Numbers that lie between a lower and an upper end."""
+
+    lower: Floats
+    upper: Floats
+
+
+_ROUGH = 0.01
+"""Variances that rounding may move by more of their mean are not told."""
+
+
+def share_variances(channel: Floats, masses: Floats) -> Ends:
+    """Enclose (J^-1)_xx - P(x)^2 for each x; infinite for all if J cannot be inverted safely.
 
     Near a budget of 0 lifts are all about 1, and J is nearly singular. With lifts stretched to
     r = 1 + (l - 1) / s it is not, and their matrix K has (J^-1)_xx - P(x)^2 =
@@ -89,9 +105,9 @@ def share_variances(channel: Floats, masses: Floats) -> Floats:
     size = len(masses)
     lifts = (table / weights).T
     stretch = min(float(np.abs(lifts - 1.0).max(initial=0.0)), 1.0)
-    endless = np.full(size, math.inf)
+    endless = Ends(np.zeros(size), np.full(size, math.inf))
     if size == 1:
-        return np.zeros(1)
+        return Ends(np.zeros(1), np.zeros(1))
     if len(weights) < size or not stretch > 0:
         return endless
     rows = 1.0 + (lifts - 1.0) / stretch
@@ -103,15 +119,19 @@ def share_variances(channel: Floats, masses: Floats) -> Floats:
     variances: Floats = units**2 * np.diagonal(inverse) - masses**2
     if not np.isfinite(inverse).all() or not variances.min() > 0:
         return endless
-    # What the inverse misses, and what rounding may have changed in the matrix itself.
+    # What the inverse misses, and what rounding may have changed in the matrix: in its sums, and in
+    # its rows, which are stretched differences.
     missed = np.abs(dot(information, inverse) - np.eye(size))
-    sizes = units * (1.0 + (lifts + 1.0) / stretch)
-    changed = (rounding(len(weights)) + 8.0 * UNIT) * dot((sizes * weights[:, None]).T, sizes)
+    terms, sizes = np.abs(rows), units * (1.0 + (lifts + 1.0) / stretch)
+    weighted = (terms * weights[:, None]).T
+    cross = dot(weighted, sizes)
+    changed = rounding(len(weights)) * dot(weighted, terms) + 8.0 * UNIT * (cross + cross.T)
     lengths = np.abs(inverse)
     off = dot(lengths, missed + dot(changed, lengths)) + UNIT * lengths
     if not float(missed.sum()) <= 0.5:
         return endless
     errors = 2.0 * units**2 * np.diagonal(off)
-    if not float(errors.max()) <= SURE * float(variances.mean()):
+    if not float(errors.max()) <= _ROUGH * float(variances.mean()):
         return endless
-    return variances / stretch**2
+    lower, upper = np.maximum(variances - errors, 0.0), variances + errors
+    return Ends(lower / stretch**2 * (1.0 - 8.0 * UNIT), upper / stretch**2 * (1.0 + 8.0 * UNIT))
