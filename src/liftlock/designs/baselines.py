@@ -24,6 +24,7 @@ from liftlock.model import Context, ProfileGraph, representative
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.provenance import value_to_json
 from liftlock.notions.audit import audit
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.certificate import Certificate
@@ -50,7 +51,7 @@ class Baseline:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return vars(self)
+        return vars(self) | {"objective": value_to_json(self.objective)}
 
 
 def measure_baselines(

@@ -23,6 +23,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
 from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
+from liftlock.model.provenance import value_to_json
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extreme_lifts
@@ -167,7 +168,7 @@ class Comparison:
             "utility": self.utility,
             "title": self.title,
             "larger_is_better": self.larger_is_better,
-            "nothing": self.nothing,
+            "nothing": value_to_json(self.nothing),
             "truth": self.truth,
             "left_out": self.left_out,
             "curves": [

@@ -92,10 +92,10 @@ class Provenance:
             "method": self.method,
             "utility": self.utility,
             "title": self.title,
-            "objective": number_to_json(self.objective),
-            "bound": number_to_json(self.bound),
+            "objective": value_to_json(self.objective),
+            "bound": value_to_json(self.bound),
             "gap": self.gap,
-            "nothing": number_to_json(self.nothing),
+            "nothing": value_to_json(self.nothing),
             "truth": self.truth,
             "kind": self.kind,
             "remarks": list(self.remarks),
@@ -126,10 +126,10 @@ class Provenance:
         )
 
 
-def number_to_json(number: float | None) -> float | str | None:
+def value_to_json(number: float | None) -> float | str | None:
     """Return a number as JSON has it, which knows no infinity.
 
-    >>> number_to_json(0.5), number_to_json(math.inf)
+    >>> value_to_json(0.5), value_to_json(math.inf)
     (0.5, 'inf')
     """
     return "inf" if number is not None and math.isinf(number) else number
