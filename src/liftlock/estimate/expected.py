@@ -242,7 +242,7 @@ def margins_text(model: Model, question: Question) -> str:
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> model = Dense.of(coin, Prior.from_counts({0: 9, 1: 1}))
     >>> print(margins_text(model, Question.histogram(coin.inputs)))
-    10,000 reports give every share within ±1.8 % without the prior, ±0.57 % if it is exactly right
+    10,000 reports give every share within ±1.8 % without the prior, ±0.556 % if it is exactly right
     """
 
     def margin(method: str, about: About) -> str | None:

@@ -28,9 +28,9 @@ class Frequencies(Utility):
     Source: 001 eq. (41); math collection in rounds A6.
 
     >>> coin = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> Frequencies().cost_of(coin, np.array([0.5, 0.5]))
+    >>> round(Frequencies().cost_of(coin, np.array([0.5, 0.5])), 9)
     2.0
-    >>> Frequencies(worst=True).cost_of(coin, np.array([0.5, 0.5]))
+    >>> round(Frequencies(worst=True).cost_of(coin, np.array([0.5, 0.5])), 9)
     1.0
     >>> Frequencies().cost_of(np.ones((2, 1)), np.array([0.5, 0.5]))
     inf
