@@ -23,7 +23,7 @@ from liftlock._solver.limits import LIMITS, Limits
 from liftlock._solver.problem import Problem, ProfileTask, Task
 from liftlock._solver.strategies import solve
 from liftlock.errors import LiftlockError
-from liftlock.model import Ball
+from liftlock.model import Ball, Intervals
 from liftlock.notions import LDP, LIP, Notion, ProfilePrivacy
 from liftlock.utility import ProfileUtility, make_utility
 
@@ -76,6 +76,13 @@ TASKS: dict[str, Callable[[], Task]] = {
     "listed_symbols": task(skewed(8), LIP("1"), "mutual-information"),
     "listed_cells": task(joint(8, 16), LIP("1"), "histogram"),
     "listed_vertices": task(joint(5, 20), LIP("1"), "histogram"),
+    "set_symbols": task(
+        Intervals.from_counts({k: 4_000 // k for k in range(1, 7)}, confidence="0.99"),
+        LIP("1"),
+        "frequencies",
+    ),
+    "frequency_symbols": task(skewed(40), LIP("1"), "frequencies"),
+    "mixed_columns": task(skewed(20), LIP("1"), "frequencies"),
     "numbers_absolute": task(skewed(60), LIP("1"), "absolute"),
     "drawn_symbols": task(even(260), LIP("1"), "histogram"),
     "drawn_fewest": task(even(64), LIP("1"), "histogram", "random-decomposition"),

@@ -12,6 +12,7 @@ from liftlock.utility import (
     CustomUtility,
     Distortion,
     Linear,
+    Precision,
     Separable,
     Utility,
     Variance,
@@ -48,7 +49,7 @@ def test_the_shape_gives_the_costs(utility: Utility, posteriors: np.ndarray) -> 
         case Linear():
             found = (posteriors @ shape.matrix(4)).min(axis=1)
             assert len(shape.names(NUMBERS)) == shape.matrix(4).shape[1]
-        case Concave():
+        case Concave() | Precision():
             return
     assert np.allclose(found, utility.costs(posteriors), rtol=0, atol=1e-12)
 

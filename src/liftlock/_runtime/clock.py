@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from liftlock._runtime import progress
 
-Ending = Literal["", "work", "clock", "interrupt", "stuck"]
+Ending = Literal["", "work", "clock", "interrupt", "stuck", "search"]
 """What ended a search before the gap that was asked for; empty if nothing did."""
 
 

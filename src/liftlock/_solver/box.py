@@ -92,6 +92,27 @@ class Box:
         vertices[rows, place] += np.where(room[rows, place] > np.abs(short), short, 0.0)
         return vertices
 
+    def vertices(self) -> Floats:
+        """Return all vertices, each to rounding: a set of symbols is raised, and one in part.
+
+        >>> Box(np.array([0.25, 0.75]), 0.5, 2.0).vertices().round(9).tolist()
+        [[0.5, 0.5], [0.125, 0.875]]
+        """
+        symbols = len(self)
+        raised = ((np.arange(1 << symbols)[:, None] >> np.arange(symbols)) & 1).astype(bool)
+        used = np.where(raised, self.width, 0.0).sum(axis=1)
+        hair = rounding(symbols)
+        found = []
+        for part in range(symbols):
+            left = self.free - used
+            fits = ~raised[:, part] & (left >= -hair) & (left <= self.width[part] + hair)
+            rows = self.low + np.where(raised[fits], self.width, 0.0)
+            rows[:, part] += np.clip(left[fits], 0.0, self.width[part])
+            found.append(rows)
+        every = np.vstack(found)
+        _, places = np.unique(np.round(every / self.high, 11), axis=0, return_index=True)
+        return self.absorb_rounding(every[np.sort(places)])
+
     def vertices_among(self, columns: Floats) -> Floats:
         """Return the rows of sum 1 that lie in the box with at most one entry between its ends."""
         slack = TOLERANCES.hair * np.maximum(self.width, self.high)

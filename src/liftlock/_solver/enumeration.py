@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import permutations
 from typing import TypeAlias
 
 import numpy as np
@@ -21,9 +22,10 @@ from liftlock._solver.column_generation import PricingResult
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import Problem
 from liftlock.errors import InputError
-from liftlock.exact.integers import Floats
+from liftlock.exact.integers import Floats, as_integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
+from liftlock.model import Family, PriorSet, representative
 from liftlock.utility.base import Utility, cost_error
 
 Rationals: TypeAlias = npt.NDArray[np.object_]
@@ -52,6 +54,35 @@ def half_spaces(problem: Problem) -> Rationals:
     if problem.lower > 0:
         rows.append(Fraction(problem.lower) - exact)
     return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
+
+
+def set_half_spaces(problem: Problem) -> Rationals:
+    """Return the rows for a set of priors: lifts are limited under each of its extreme priors.
+
+    A linear function is extreme, over intervals or a ball, at a prior that depends on the order of
+    its slopes alone, so that all orders find all of them.
+    """
+    context = problem.context
+    assert isinstance(context, PriorSet)
+    symbols = len(problem.masses)
+    if isinstance(context, Family):
+        priors = {prior.fractions for prior in context.priors}
+    else:
+        orders = (as_integers(order) for order in permutations(range(symbols)))
+        priors = {context.extreme(order, least=False).fractions for order in orders}
+    # A column is q = v / P, its mass under a prior P' the sum of P' q, and v is scaled freely.
+    middle = representative(context).fractions
+    rows = []
+    for prior in sorted(priors):
+        masses = [own / mass for own, mass in zip(prior, middle, strict=True)]
+        for x in range(symbols):
+            lift = [Fraction(int(x == other)) / middle[other] for other in range(symbols)]
+            pairs = list(zip(lift, masses, strict=True))
+            if np.isfinite(problem.upper):
+                rows.append([q - Fraction(problem.upper) * mass for q, mass in pairs])
+            if problem.lower > 0:
+                rows.append([Fraction(problem.lower) * mass - q for q, mass in pairs])
+    return np.array(rows, dtype=object).reshape(len(rows), symbols)
 
 
 def comparison_rows(lifts: Floats, more: Places, less: Places, ratio: float) -> Rationals:

@@ -20,6 +20,12 @@ class Limits:
     """Or up to so many cells of a joint."""
     listed_vertices: int = 8_000
     """If they are no more than these."""
+    set_symbols: int = 6
+    """Up to so many symbols all extreme posteriors of a set of priors are listed."""
+    frequency_symbols: int = 256
+    """Of more symbols no optimum for frequencies is searched."""
+    mixed_columns: int = 12
+    """Outputs of a mechanism for frequencies, for each symbol, while they are few in all."""
     numbers_absolute: int = 48
     """Beyond so many numbers absolute errors are, too: up to there a channel programme is exact."""
     drawn_symbols: int = 250

@@ -11,6 +11,7 @@ and an output of probability lambda that is joined costs at most lambda of what 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -38,12 +39,14 @@ from liftlock.model.alphabet import Alphabet
 from liftlock.model.provenance import gap_text
 from liftlock.utility.base import (
     Linear,
+    Precision,
     Utility,
     cost_error,
     cost_of_no_noise,
     cost_of_no_release,
     mean_cost,
 )
+from liftlock.utility.symmetric import Histogram
 
 NO_BUDGET = "a budget of 0 allows nothing else"
 ONLY_EXACT = (
@@ -177,6 +180,8 @@ def _choose_partner(
     """Return the output whose cost grows least when another is joined with it."""
     joint = (matrix[:, staying] * masses[:, None]).T
     together = joint + matrix[:, place] * masses
+    if isinstance(utility.shape, Precision):  # it judges no output by itself
+        utility = Histogram()
     change = _cost(utility, together) - _cost(utility, joint)
     return int(staying[int(np.argmin(change))])
 
@@ -243,7 +248,8 @@ def release_nothing(task: Task) -> Solution:
         found = constant_solution(task, least_cost(task), ONLY_EXACT)
     else:
         # Floats cannot tell the budget from 0, so next to nothing can be saved.
-        found = constant_solution(task, nothing - TOLERANCES.hair * abs(nothing), NO_BUDGET)
+        hair = TOLERANCES.hair * abs(nothing) if math.isfinite(nothing) else 0.0
+        found = constant_solution(task, nothing - hair, NO_BUDGET)
     if isinstance(shape, Linear) and shape.reproductions is not None:
         # Its outputs are taken at their word.
         best = int(np.argmin(dot(masses, shape.matrix(len(masses)))))

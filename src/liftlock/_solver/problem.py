@@ -439,6 +439,7 @@ _ENDINGS: dict[str, str] = {
     "clock": "stopped early by the clock, where a faster machine would have gone on",
     "interrupt": "stopped early by an interruption",
     "stuck": "stopped early, as rounding let it go no further",
+    "search": "ended when its search found nothing better",
 }
 
 
@@ -446,14 +447,19 @@ def relative_gap(cost: float, bound: float, reference: float) -> float:
     """Return how far a cost may be above the optimum, relative to that of releasing nothing.
 
     It is infinite where nothing can be said; where costs are 0 or more it is never above 1, since
-    every optimum lies between 0 and the cost of releasing nothing.
+    every optimum lies between 0 and the cost of releasing nothing. Where that is infinite, the gap
+    is relative to the cost itself.
 
     >>> round(relative_gap(0.5, 0.25, 1.0), 12), relative_gap(0.5, -2.0, 0.0)
     (0.25, inf)
+    >>> round(relative_gap(4.0, 3.0, math.inf), 12)
+    0.25
     """
     if cost <= bound:
         return 0.0
-    if not reference > 0:
+    if math.isinf(reference):
+        reference = cost
+    if not 0 < reference < math.inf:
         return math.inf
     gap = (cost - bound) / reference * (1.0 + 4 * UNIT)
     return min(gap, 1.0) if bound >= 0 else gap

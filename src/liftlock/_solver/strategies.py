@@ -26,6 +26,7 @@ from liftlock.exact.reproducible import dot
 from liftlock.model import Family
 from liftlock.utility.base import (
     Linear,
+    Precision,
     Separable,
     Utility,
     Variance,
@@ -150,6 +151,22 @@ def _random_decomposition(task: Task) -> Found | None:
         return None  # column generation has a result whenever it is stopped
 
 
+# --- unbiased histograms ------------------------------------------------------------------------
+
+
+def _mixes_for_frequencies(task: Task) -> bool:
+    return isinstance(task.shape, Precision) and not isinstance(task, ProfileTask)
+
+
+def _frequencies(task: Task) -> Found:
+    from liftlock._solver.frequencies import least_variance
+
+    try:
+        return least_variance(task)
+    except SetupTimedOut:
+        return _without_search(task)
+
+
 # --- mixtures of extreme posteriors -------------------------------------------------------------
 
 
@@ -182,7 +199,7 @@ def _may_list(task: Task) -> bool:
         return (
             task.shared and not isinstance(task.shape, Linear) and not task.problem.allows_nothing
         )
-    return task.one_prior
+    return task.one_prior and not isinstance(task.shape, Precision)
 
 
 def _generation(task: Task) -> Found:
@@ -324,6 +341,16 @@ STRATEGIES = (
         memory=_programme_memory,
     ),
     Strategy(
+        "frequencies",
+        "mix extreme posteriors by an interior point, and add those that its gradient asks for",
+        f"frequencies; proved by listing all of them up to {LIMITS.few_symbols} symbols, and by "
+        "second moments beyond",
+        fits=_mixes_for_frequencies,
+        best=lambda _: True,
+        solve=_frequencies,
+        also=("generation", "enumeration"),
+    ),
+    Strategy(
         "enumeration",
         "list every extreme posterior in exact numbers, and mix them by a linear programme",
         f"lifts, or a secret behind X; up to {LIMITS.listed_symbols} symbols or "
@@ -367,7 +394,9 @@ STRATEGIES = (
         "generation",
         "add extreme posteriors to a linear programme as its prices ask for them",
         "everything else",
-        fits=lambda task: not isinstance(task.shape, Linear) and not isinstance(task, ProfileTask),
+        fits=lambda task: (
+            not isinstance(task.shape, Linear | Precision) and not isinstance(task, ProfileTask)
+        ),
         best=lambda _: True,
         solve=_generation,
         memory=_generation_memory,

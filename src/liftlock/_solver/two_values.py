@@ -15,7 +15,7 @@ from liftlock._solver.problem import Problem, Task
 from liftlock.exact.integers import Floats, as_integers
 from liftlock.exact.reproducible import dot
 from liftlock.model import Context, PriorSet, representative
-from liftlock.utility.base import Linear, cost_error, cost_of_no_release, mean_cost
+from liftlock.utility.base import Linear, cost_of_no_release, mean_cost
 
 
 class Flips(NamedTuple):
@@ -98,15 +98,14 @@ def solve(task: Task) -> Decomposition | LeastDistortion:
         flips = least_flips(at)
         return flips.matrix() if flips.first + flips.second < 1 else np.ones((2, 1))
 
-    least = mean_cost(utility, channel(problem.widen()), problem.masses)
     joint = (channel(problem) * problem.masses[:, None]).T
     weights = joint.sum(axis=1)
     columns = joint / weights[:, None]
     found = Decomposition(
         columns,
         weights,
-        float(dot(weights, utility.costs(columns))),
-        least - float(cost_error(utility, least, 2, 2)),
+        mean_cost(utility, channel(problem), problem.masses),
+        utility.floor_of(channel(problem.widen()), problem.masses),
         cost_of_no_release(utility, problem.masses),
         2,
         1,

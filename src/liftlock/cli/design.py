@@ -53,6 +53,7 @@ from liftlock.model import Context, Prior
 from liftlock.model.alphabet import Alphabet, label_to_json
 from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.provenance import value_to_json
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion
@@ -512,8 +513,8 @@ def design_data(made: Mechanism, goal: Utility, others: Sequence[Baseline]) -> d
             "title": origin.title,
             "larger_is_better": goal.larger_is_better,
         },
-        "objective": origin.objective,
-        "bound": origin.bound,
+        "objective": value_to_json(origin.objective),
+        "bound": value_to_json(origin.bound),
         "gap": origin.gap,
         "warning": origin.warning or None,
         "inputs": len(made.channel.inputs),

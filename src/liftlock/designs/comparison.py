@@ -36,6 +36,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.mechanism import Mechanism
 from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors, PriorSet, ProfileGraph
 from liftlock.model.continuous.grid import ContinuousPrior, GridPrior
+from liftlock.model.provenance import value_to_json
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import ALIP, LIP
@@ -206,7 +207,7 @@ class Comparison:
             "utility": self.utility,
             "title": self.title,
             "larger_is_better": self.larger_is_better,
-            "nothing": self.nothing,
+            "nothing": value_to_json(self.nothing),
             "truth": self.truth,
             "left_out": self.left_out,
             "unreached": self.unreached,

@@ -15,6 +15,8 @@ from liftlock.designs.base import Draft
 from liftlock.designs.output_values import label_by_value
 from liftlock.designs.utility_range import UtilityRange, utility_range
 from liftlock.errors import InputError, NotDefined
+from liftlock.estimate.models.support import Encoding
+from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.model import Context, Prior, PriorSet, ProfileGraph, representative
@@ -33,6 +35,7 @@ from liftlock.utility.base import (
     value_of_no_noise,
     value_of_no_release,
 )
+from liftlock.utility.frequencies import Frequencies
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of
 from liftlock.utility.registry import make_utility
 
@@ -42,11 +45,19 @@ _PEOPLE = 4096
 def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tuple[float, str]:
     """Return the mean cost of an encoding under a prior, and how sure it is.
 
-    With few symbols every report is summed over. Otherwise it is the mean over simulated reports:
+    Unbiased shares come from the counts of what reports support, in closed form. For the rest,
+    with few symbols every report is summed over; otherwise it is the mean over simulated reports:
     the posterior v given a report is the prior P times the two likelihoods, and needs no table.
     As E v = P, a supergradient at P may be taken off, c(v) - slope . (v - P), without bias: it
     takes most of the noise with it, and no term is then above c(P), the cost of no release.
     """
+    if isinstance(goal, Frequencies):  # reports are counted by what they support
+        asked = Question.histogram(channel.inputs)
+        try:
+            each = Encoding(channel, masses).expected_errors(asked, "unbiased", "population")
+        except NotDefined:  # a budget of 0
+            return math.inf, ""
+        return goal.of_variances(each), ""
     try:
         return mean_cost(goal, channel.to_dense().floats(), masses), ""
     except NotDefined:
@@ -150,7 +161,8 @@ class PriorGoal(Goal):
         if allows_nothing(notion):
             return Evaluation(objective, objective, 0.0)
         nothing = cost_of_no_release(utility, masses)
-        off = float(cost_error(utility, nothing, len(masses), matrix.shape[1]))
+        size = nothing if math.isfinite(nothing) else cost
+        off = float(cost_error(utility, size, len(masses), matrix.shape[1]))
         gap = relative_gap(cost + 2 * off, proof.bound, nothing - off)
         if math.isinf(gap):
             return Evaluation(objective)

@@ -1,12 +1,14 @@
 """How many people it takes: the precision of an answer before anybody is asked.
 
 A mechanism is designed for the budget, and its expected errors are compared with those of local
-differential privacy at the same budget, of no privacy, and of not asking at all.
+differential privacy at the same budget, of no privacy, and of not asking at all. What counts is the
+margin without the prior, which holds whatever the truth is: it chooses the mechanism, and says how
+many people are enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,7 +19,8 @@ from liftlock.designs.base import labels_text
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.comparison import implying_ldp
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.estimate.expected import ExpectedError, expected_error
+from liftlock.estimate.expected import ExpectedError, drifted_coverage, expected_error
+from liftlock.estimate.intervals.base import read_level
 from liftlock.estimate.question import About, Of, Question, ask
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
@@ -26,7 +29,10 @@ from liftlock.model.alphabet import Alphabet, Label
 from liftlock.notions.base import Notion
 
 FORMAT = "liftlock.plan"
-VERSION = 1
+VERSION = 2
+
+DRIFT = Fraction(1, 100)
+"""How far a share is off, where it is shown what a wrong prior does."""
 
 SECONDS = 2.0
 """How long the search for each optimum may take, unless told."""
@@ -50,20 +56,28 @@ _MOST_CELLS = 600_000
 class PlanOption:
     """One way to collect, and how precise its answers will be.
 
-    `leaning` is the error of the Bayes estimate for the people who report, which leans on the
-    prior; `free` that of the unbiased estimate for the population they are drawn from, which does
-    not. Either is None where it does not exist, and `why` then says why.
+    `free` is the error of the unbiased estimate for the population that the people are drawn from,
+    whatever the prior was; `leaning` that of the Bayes estimate for the people who report, if the
+    prior is exactly right, and `drifted` how often its intervals hold if one share is one point
+    off. Each is None where it does not exist, and `why` then says why.
     """
 
     name: str
     guarantee: str
     leaning: ExpectedError | None
     free: ExpectedError | None
+    drifted: float | None = None
     why: str = ""
     mechanism: Mechanism | None = None
     method: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     """How the mechanism was made: the arguments of `design`."""
+
+    @property
+    def utility(self) -> str | None:
+        """What the mechanism was designed for; None without one."""
+        origin = None if self.mechanism is None else self.mechanism.origin
+        return None if origin is None else origin.utility
 
     def people_needed(self, margin: object) -> tuple[int | None, int | None]:
         """Return how many people it takes until the margins are so small, leaning and free."""
@@ -87,7 +101,8 @@ class Plan:
     """
 
     of: Of
-    what: Label
+    names: tuple[Label, ...]
+    """What is estimated: values, or one answer."""
     people: int
     level: float
     margin: Fraction | None
@@ -103,6 +118,12 @@ class Plan:
             needed = None if self.margin is None else found.people_for(self.margin)
             return found.to_data() | {"people_needed": needed}
 
+        def leaning(option: PlanOption) -> dict[str, Any] | None:
+            data = to_json(option.leaning)
+            if data is None:
+                return None
+            return data | {"drift": float(DRIFT), "drifted_coverage": option.drifted}
+
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -114,8 +135,9 @@ class Plan:
                 {
                     "name": option.name,
                     "guarantee": option.guarantee,
-                    "leaning": to_json(option.leaning),
+                    "utility": option.utility,
                     "free": to_json(option.free),
+                    "leaning": leaning(option),
                     "why": option.why,
                 }
                 for option in self.options
@@ -139,8 +161,9 @@ def plan(
     """Design for a budget, and say how precise answers from a number of people will be.
 
     A survey asks each person a single question, so the value is reduced to yes or no first: that
-    leaks less for the same precision than counting the answers of a histogram. What is expected is
-    a mean over one prior: other contexts are refused.
+    leaks less for the same precision than counting the answers of a histogram. Of several values
+    the margin is that of the worst, and the intervals of all hold at once. What is expected is a
+    mean over one prior: other contexts are refused.
     """
     if not isinstance(prior, Prior):
         if not hasattr(prior, "kind"):
@@ -173,17 +196,14 @@ def plan(
     if asked.of == "survey":
         prior, asked = _reduce_to_bit(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
-    found = _best_options(prior, notion, asked, people, level, seconds, watch)
-    if notion.ratio_limit is None:
-        found += _best_options(prior, implying_ldp(notion), asked, people, level, seconds, watch)
+    notions = [notion] if notion.ratio_limit is not None else [notion, implying_ldp(notion)]
+    found = [_best_option(prior, each, asked, people, level, seconds, watch) for each in notions]
     found.append(_baseline_option("no privacy", "nothing", "truth", prior, asked, people, level))
     found.append(
         _baseline_option("nobody is asked", "everything", "prior", prior, asked, people, level)
     )
-    lowest = next(option for option in found if option.leaning is not None)
-    assert lowest.leaning is not None
     return Plan(
-        asked.of, asked.names[0], people, lowest.leaning.level, wanted, tuple(found), tuple(remarks)
+        asked.of, asked.names, people, read_level(level), wanted, tuple(found), tuple(remarks)
     )
 
 
@@ -212,15 +232,19 @@ def _baseline_option(
     """Return the option of asking without privacy, or of asking nobody."""
 
     def error(about: About) -> ExpectedError:
-        return expected_error(None, prior, people, asked, way, about=about, level=level)
+        return expected_error(
+            None, prior, people, asked, way, about=about, level=level, together=True
+        )
 
+    leaning = error("people")
     if way == "truth":
-        return PlanOption(name, guarantee, error("people"), error("population"))
+        return PlanOption(name, guarantee, leaning, error("population"), 1.0)
     why = "the prior is all there is, and whether it is right cannot be seen"
-    return PlanOption(name, guarantee, error("people"), None, why)
+    drifted = drifted_coverage(None, prior, asked, leaning, DRIFT)
+    return PlanOption(name, guarantee, leaning, None, drifted, why)
 
 
-def _best_options(
+def _best_option(
     prior: Prior,
     notion: Notion,
     asked: Question,
@@ -228,53 +252,54 @@ def _best_options(
     level: object,
     seconds: float,
     watch: Progress | None,
-) -> list[PlanOption]:
-    """Return the best mechanism for estimates that lean on the prior, and the best for others."""
-    utility = "histogram" if asked.counts else "mean"
+) -> PlanOption:
+    """Return the best mechanism without the prior; with it, if no reports determine the answer."""
     made: list[PlanOption] = []
     refused: LiftlockError | None = None
-    for key, options in _candidates(prior, notion, seconds):
+    for candidate in _candidates(prior, notion, asked, seconds):
+        key, options = candidate.method, candidate.options
         if watch is not None:
             watch(Step(f"{notion} by {key}"))
         try:
-            mechanism = design(prior, notion, utility=utility, method=key, **options)
+            mechanism = design(prior, notion, utility=candidate.utility, method=key, **options)
         except LiftlockError as error:
             refused = refused or error
             continue
         told = {name: value for name, value in options.items() if name != "seconds"}
-        found = _measure_option(mechanism, key, told, prior, asked, people, level)
-        made.append(found)
+        made.append(_measure_option(mechanism, key, told, prior, asked, people, level))
     if not made:
         if refused is not None:
             raise refused
         raise NotDefined("a plan", f"the notion {notion.name}", "plan for lip, alip or ldp")
-    by_prior = [option for option in made if option.leaning is not None]
-    by_reports = [option for option in made if option.free is not None]
-    chosen: list[PlanOption] = []
-    if by_prior:
-        chosen.append(min(by_prior, key=lambda option: _margin(option.leaning)))
-    if by_reports:
-        best = min(by_reports, key=lambda option: _margin(option.free))
-        # A second line only for a difference that anybody would notice.
-        clearly = not chosen or _margin(best.free) < 0.99 * _margin(chosen[0].free)
-        chosen += [best] if clearly else []
-    return chosen or made[:1]
+    return min(made, key=lambda option: (_margin(option.free), _margin(option.leaning)))
 
 
 def _margin(found: ExpectedError | None) -> float:
     return float("inf") if found is None else found.margin
 
 
-def _candidates(prior: Prior, notion: Notion, seconds: float) -> list[tuple[str, dict[str, Any]]]:
+@dataclass(frozen=True)
+class _Candidate:
+    """A mechanism to try: the arguments of `design`."""
+
+    method: str
+    utility: str
+    options: Mapping[str, Any]
+
+
+def _candidates(
+    prior: Prior, notion: Notion, asked: Question, seconds: float
+) -> Iterator[_Candidate]:
+    """Return the optima for unbiased answers, and closed forms."""
     symbols = len(prior.alphabet)
-    found: list[tuple[str, dict[str, Any]]] = []
-    if symbols <= _FEW_SYMBOLS:
-        found.append(("optimal", {"seconds": seconds}))
+    goals = {"histogram": ("frequencies-worst", "frequencies"), "mean": ("frequencies", "mean")}
+    if symbols <= _FEW_SYMBOLS and notion.name in DESIGNS["optimal"].notions:
+        for goal in goals.get(asked.of, ("frequencies",)):
+            yield _Candidate("optimal", goal, {"seconds": seconds})
     for key, options in _CLOSED:
-        if key == "arc" and 2 * symbols**2 * options.get("orders", 1) > _MOST_CELLS:
-            continue
-        found.append((key, options))
-    return [(key, options) for key, options in found if notion.name in DESIGNS[key].notions]
+        large = key == "arc" and 2 * symbols**2 * options.get("orders", 1) > _MOST_CELLS
+        if notion.name in DESIGNS[key].notions and not large:
+            yield _Candidate(key, "histogram" if asked.counts else "mean", options)
 
 
 def _measure_option(
@@ -292,14 +317,24 @@ def _measure_option(
     def error(way: str, about: About) -> ExpectedError | None:
         try:
             return expected_error(
-                mechanism.channel, prior, people, asked, way, about=about, level=level
+                mechanism.channel,
+                prior,
+                people,
+                asked,
+                way,
+                about=about,
+                level=level,
+                together=True,
             )
         except NotDefined as refusal:
             reasons.append(f"no {way} estimate for {refusal.context}")
             return None
 
     leaning, free = error("bayes", "people"), error("unbiased", "population")
+    drifted = None
+    if leaning is not None:
+        drifted = drifted_coverage(mechanism.channel, prior, asked, leaning, DRIFT)
     way = ", ".join([method, *(f"{value} {name}" for name, value in options.items())])
     name, why = f"{mechanism.notion} by {way}", "; ".join(reasons)
     guarantee = mechanism.certificate.guarantee
-    return PlanOption(name, guarantee, leaning, free, why, mechanism, method, options)
+    return PlanOption(name, guarantee, leaning, free, drifted, why, mechanism, method, options)

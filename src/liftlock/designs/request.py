@@ -39,7 +39,9 @@ from liftlock.errors import (
     NotDefined,
     UnprotectedInput,
 )
-from liftlock.estimate.models import Dense
+from liftlock.estimate.expected import margins_text
+from liftlock.estimate.models import Dense, Model
+from liftlock.estimate.models.support import Encoding
 from liftlock.estimate.question import Question
 from liftlock.exact.rounding import DEFAULT_BITS
 from liftlock.mechanism import Mechanism
@@ -67,8 +69,8 @@ _MORE_BLEND = Fraction(1, 256)
 
 _TINY_ROOM = 1e-6
 """Where lifts may move by less than this, rounding alone can ask for any blend."""
-_COMPARED = 128
-"""Whether more values than this can be told apart is not looked at."""
+_MEASURED = 512
+"""How precise answers from tables of more values will be is not computed unasked."""
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
@@ -284,6 +286,7 @@ class DesignRequest:
         worth = self.goal.measure(locked.channel, self.notion, proof)
         remarks = [*draft.remarks, *self._remarks(locked.channel, draft.remarks)]
         remarks += [worth.remark] if worth.remark else []
+        remarks += self._margins(locked.channel)
         if self.goal.tells_gap and proof is not None:
             # With the gap of the integers: rounding may have widened that of the draft.
             remarks = [*proof.early_stop_remarks(worth.gap), *remarks]
@@ -305,6 +308,25 @@ class DesignRequest:
             origin = replace(origin, warning=origin.gap_warning(asked))
         return Mechanism(locked.channel, locked.certificate, self.whole, origin)
 
+    def _margins(self, channel: AnyChannel) -> list[str]:
+        """Say how precise answers will be without the prior, and if it is exactly right."""
+        context = self.context
+        if isinstance(context, ProfileGraph) or _is_constant(channel):
+            return []
+        prior = representative(context)
+        masses, inputs = prior.floats(), context.inputs
+        model: Model
+        if isinstance(channel, SupportChannel):
+            model = Encoding(channel, prior.reordered(channel.inputs).floats())
+        elif isinstance(channel, Table) and len(inputs) <= _MEASURED:
+            rows = [channel.inputs.index(label) for label in inputs.labels]
+            model = Dense(inputs, channel.outputs, channel.floats()[rows], masses)
+        else:
+            return []
+        numbers = isinstance(context, GridPrior)
+        asked = Question.mean(inputs) if numbers else Question.histogram(inputs)
+        return [margins_text(model, asked)]
+
     def _remarks(self, channel: AnyChannel, known: Sequence[str]) -> list[str]:
         """Say what a user should know that the numbers do not show."""
         remarks = []
@@ -324,7 +346,6 @@ class DesignRequest:
             remarks += self.context.resolution()
         if isinstance(self.context, PriorSet):
             remarks.append(_remark_on_the_prior(self.context, self.goal.range_of(channel)))
-            remarks += _remarks_on_histograms(channel)
         if _is_constant(channel) and not any("constant" in text for text in (*known, *remarks)):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         return remarks
@@ -360,16 +381,6 @@ def _remarks_on_profiles(channel: AnyChannel, graph: ProfileGraph) -> list[str]:
     if graph.uses_profile(channel.inputs):
         said.append("it uses the profile of each value: who releases must know it, and keep it")
     return said
-
-
-def _remarks_on_histograms(channel: AnyChannel) -> list[str]:
-    """Say whether shares of the values can be estimated from the reports without a prior."""
-    if not isinstance(channel, Table) or len(channel.inputs) > _COMPARED:
-        return []
-    if Dense.of(channel).identifies(Question.histogram(channel.inputs)):
-        return []
-    said = "the reports do not tell all values apart: estimates of a histogram will need a prior"
-    return [f"{said}; the method k-rr tells them apart"]
 
 
 def _is_constant(channel: AnyChannel) -> bool:

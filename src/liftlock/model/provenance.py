@@ -92,10 +92,10 @@ class Provenance:
             "method": self.method,
             "utility": self.utility,
             "title": self.title,
-            "objective": self.objective,
-            "bound": self.bound,
+            "objective": value_to_json(self.objective),
+            "bound": value_to_json(self.bound),
             "gap": self.gap,
-            "nothing": self.nothing,
+            "nothing": value_to_json(self.nothing),
             "truth": self.truth,
             "kind": self.kind,
             "remarks": list(self.remarks),
@@ -124,6 +124,15 @@ class Provenance:
             str(data.get("kind", "")),
             str(data.get("warning", "")),
         )
+
+
+def value_to_json(number: float | None) -> float | str | None:
+    """Return a number as JSON has it, which knows no infinity.
+
+    >>> value_to_json(0.5), value_to_json(math.inf)
+    (0.5, 'inf')
+    """
+    return "inf" if number is not None and math.isinf(number) else number
 
 
 def gap_text(gap: float) -> str:

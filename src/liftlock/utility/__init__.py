@@ -3,6 +3,7 @@
 from liftlock.utility.base import (
     Concave,
     Linear,
+    Precision,
     Separable,
     Shape,
     Utility,
@@ -15,6 +16,7 @@ from liftlock.utility.base import (
 )
 from liftlock.utility.custom import CustomUtility
 from liftlock.utility.distortion import Distortion
+from liftlock.utility.frequencies import Frequencies
 from liftlock.utility.mean import Mean
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.registry import REGISTRY, UtilityKind, make_utility
@@ -25,11 +27,13 @@ __all__ = [
     "Concave",
     "CustomUtility",
     "Distortion",
+    "Frequencies",
     "Guess",
     "Histogram",
     "Linear",
     "Mean",
     "MutualInformation",
+    "Precision",
     "ProfileErrors",
     "ProfileUtility",
     "Separable",

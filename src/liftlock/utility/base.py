@@ -1,8 +1,10 @@
 """What a mechanism is good for, as a cost of what an output leaves unknown.
 
-Every utility here is the mean over outputs y of a *concave* cost c(v_y) of the posterior
+Nearly every utility here is the mean over outputs y of a *concave* cost c(v_y) of the posterior
 v_y = P(X | y). Concave means that seeing more never costs more, and that an optimal mechanism can
-be made of extreme posteriors only: the reason why one solver serves all of them.
+be made of extreme posteriors only: the reason why one solver serves all of them. The variance of
+an unbiased histogram (`Precision`) is a function of all outputs together, and of extreme posteriors
+all the same.
 
 A shape says what a solver may use of a cost beyond its being concave. Symbols may be exchanged in a
 `symmetric` one, and those of probability 0 left out.
@@ -82,7 +84,20 @@ class Concave:
     symmetric: ClassVar[bool] = False
 
 
-Shape = Separable | Variance | Linear | Concave
+@dataclass(frozen=True)
+class Precision:
+    """No mean over outputs: how well all of them together determine the probabilities of X.
+
+    With lifts l_y(x) = P(y | x) / P(y), J = sum_y P(y) l_y l_y' is what one report says of them,
+    and unbiased estimates have the variances (J^-1)_xx - P(x)^2: the cost is their sum, or the
+    largest of them.
+    """
+
+    worst: bool = False
+    symmetric: ClassVar[bool] = False
+
+
+Shape = Separable | Variance | Linear | Concave | Precision
 
 
 _POINTS = 256
@@ -125,6 +140,30 @@ class Utility(Protocol):
         """Return a supergradient of c at each row: c(w) <= c(v) + slope . (w - v) for all w."""
         ...
 
+    def cost_of(self, channel: Floats, masses: Floats) -> float:
+        """Return the cost of a channel (rows inputs): the mean of that of its posteriors."""
+        joint = (np.asarray(channel) * np.asarray(masses)[:, None]).T
+        weights = joint.sum(axis=1)
+        keep = weights > 0
+        posteriors = joint[keep] / weights[keep, None]
+        return float(dot(weights[keep], self.costs(posteriors)))
+
+    def floor_of(self, channel: Floats, masses: Floats) -> float:
+        """Return the cost of a channel less what rounding may have added to it."""
+        cost = self.cost_of(channel, masses)
+        return cost - float(cost_error(self, cost, *np.shape(channel)))
+
+    def cost_of_truth(self, masses: Floats) -> float:
+        """Return the cost when the value itself is released."""
+        count = len(masses)
+        costs = np.empty(count)
+        for first in range(0, count, _POINTS):  # not all at once: millions would not fit
+            rows = np.arange(first, min(first + _POINTS, count))
+            points = np.zeros((len(rows), count))
+            points[rows - first, rows] = 1.0
+            costs[rows] = self.costs(points)
+        return float(dot(masses, costs))
+
     def objective(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
         """Turn a mean cost into the number people read, for a prior: itself, unless said."""
         return cost
@@ -152,11 +191,7 @@ def mean_cost(utility: Utility, channel: Floats, masses: Floats) -> float:
     >>> mean_cost(Guess(), np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5]))
     0.25
     """
-    joint = (np.asarray(channel) * np.asarray(masses)[:, None]).T
-    weights = joint.sum(axis=1)
-    keep = weights > 0
-    posteriors = joint[keep] / weights[keep, None]
-    return float(dot(weights[keep], utility.costs(posteriors)))
+    return utility.cost_of(channel, masses)
 
 
 def value(utility: Utility, channel: Floats, masses: Floats) -> float:
@@ -186,14 +221,7 @@ def cost_of_no_release(utility: Utility, masses: Floats) -> float:
 
 def cost_of_no_noise(utility: Utility, masses: Floats) -> float:
     """Return the mean cost when the value itself is released: no mechanism costs less."""
-    count = len(masses)
-    costs = np.empty(count)
-    for first in range(0, count, _POINTS):  # not all at once: millions would not fit
-        rows = np.arange(first, min(first + _POINTS, count))
-        points = np.zeros((len(rows), count))
-        points[rows - first, rows] = 1.0
-        costs[rows] = utility.costs(points)
-    return float(dot(masses, costs))
+    return utility.cost_of_truth(masses)
 
 
 def value_of_no_release(utility: Utility, masses: Floats) -> float:

@@ -12,6 +12,7 @@ from liftlock.model.alphabet import Alphabet
 from liftlock.utility.base import Utility
 from liftlock.utility.custom import CustomUtility
 from liftlock.utility.distortion import Distortion
+from liftlock.utility.frequencies import Frequencies
 from liftlock.utility.mean import Mean
 from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
 
@@ -34,7 +35,21 @@ REGISTRY: Registry[UtilityKind] = Registry(
             lambda _: MutualInformation(),
             "mutual information of output and X, in nats",
         ),
-        UtilityKind("histogram", lambda _: Histogram(), "squared error of a histogram, per person"),
+        UtilityKind(
+            "frequencies",
+            lambda _: Frequencies(),
+            "variance of unbiased shares, summed over values, per person",
+        ),
+        UtilityKind(
+            "frequencies-worst",
+            lambda _: Frequencies(worst=True),
+            "variance of the unbiased share of the worst value, per person",
+        ),
+        UtilityKind(
+            "histogram",
+            lambda _: Histogram(),
+            "squared error of a histogram that leans on the prior, per person",
+        ),
         UtilityKind("mean", Mean.of, "squared error of a numeric X, per person"),
         UtilityKind("guess", lambda _: Guess(), "how often the best guess of X is wrong"),
         UtilityKind(

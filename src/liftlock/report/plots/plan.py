@@ -1,4 +1,4 @@
-"""A plan as a picture: margins against the number of people, without the prior and with it."""
+"""A plan as a picture: margins against people, without the prior and if it is exactly right."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REACH = 30.0
 
 
 def draw_plan(found: Plan, path: Path) -> None:
-    """Draw the margin against the number of people, without the prior and with it."""
+    """Draw the margin against the number of people, without the prior and if it is right."""
     check_picture(path)
     with picture(path, 10.4, 5.2) as figure:
         sides = figure.subplots(1, 2, sharex=True, sharey=True)
@@ -58,8 +58,8 @@ def draw_plan(found: Plan, path: Path) -> None:
 
 
 _TITLES = (
-    "without the prior: unbiased,\nabout the population",
-    "with the prior: Bayes,\nabout the people who report",
+    "without the prior: unbiased,\nabout the population; plan by this",
+    "if the prior is exactly right: Bayes,\nabout the people who report",
 )
 
 

@@ -7,35 +7,38 @@ import math
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.designs.plan import Plan
+from liftlock.designs.plan import Plan, PlanOption
 from liftlock.estimate.expected import ExpectedError
 from liftlock.report.format import amount, grid_of, printable, shown
 
 
 def plan_report(found: Plan) -> RenderableType:
-    """Return the table of a plan, and what its two columns mean."""
+    """Return the table of a plan, and what its columns mean."""
     grid = grid_of()
     grid.add_column("way of asking", overflow="fold")
     grid.add_column("without the prior", justify="right", no_wrap=True)
-    grid.add_column("with the prior", justify="right", no_wrap=True)
     if found.margin is not None:
         wanted = f"people for {precision_text(found, float(found.margin))}"
         grid.add_column(wanted, justify="right", no_wrap=True)
-        grid.add_column("with the prior", justify="right", no_wrap=True)
+    grid.add_column("if the prior is\nexactly right", justify="right", no_wrap=True)
+    grid.add_column("held if one share\nis one point off", justify="right", no_wrap=True)
     for option in found.options:
-        cells = [_margin(found, option.free), _margin(found, option.leaning)]
+        cells = [_margin(found, option.free)]
         if found.margin is not None:
-            leaning, free = option.people_needed(found.margin)
-            cells += [_people(option.free, free), _people(option.leaning, leaning)]
+            cells.append(_people(option.free, option.people_needed(found.margin)[1]))
+        cells += [_margin(found, option.leaning), _held(option)]
         grid.add_row(Text(printable(option.name)), *cells)
     who = "1 person" if found.people == 1 else f"{found.people:,} people"
     head = f"{asked_text(found)} from {who}, {100 * found.level:g} % intervals"
     words = [
         Text(
             "without the prior: unbiased estimates of the population that the people are drawn "
-            "from, whatever the prior was"
+            "from, whatever the prior was; plan by these"
         ),
-        Text("with the prior: Bayes estimates for the people who report, if the prior is right"),
+        Text(
+            "if the prior is exactly right: Bayes estimates for the people who report, and in how "
+            "many runs their intervals hold the truth at worst if one share is one point off"
+        ),
     ]
     words += [Text(printable(remark), style="dim") for remark in found.remarks]
     words += [
@@ -50,26 +53,34 @@ def plan_report(found: Plan) -> RenderableType:
     return Group(Text(head, style="bold"), Text(), grid, Text(), *words)
 
 
+def _held(option: PlanOption) -> str:
+    if option.drifted is None:
+        return "-"
+    # Rounded down: it is a promise.
+    return f"{math.floor(100 * option.drifted + 1e-9)} %"
+
+
 def _hints(found: Plan) -> list[str]:
     """Return how to design the mechanisms that are not made by default."""
     if found.of == "survey":
         return []
-    utility = "histogram" if found.of == "histogram" else "mean"
     hints = []
     for option in found.options:
         if option.mechanism is None:
             continue
         own = "".join(f" --option {name}={value}" for name, value in option.options.items())
         notion = "" if option.mechanism.notion.ratio_limit is None else " --notion ldp"
-        hints.append(f"  liftlock design{notion} --utility {utility} --method {option.method}{own}")
+        goal = f" --utility {option.utility}" if option.method == "optimal" else ""
+        hints.append(f"  liftlock design{notion}{goal} --method {option.method}{own}")
     return list(dict.fromkeys(hints))
 
 
 def asked_text(found: Plan) -> str:
     """Say what is estimated."""
+    every = len(found.names)
     return {
-        "histogram": "the shares of all values (the worst of them)",
-        "survey": f"the share of {shown(found.what)}",
+        "histogram": f"the shares of all {every:,} values at once (margins of the worst)",
+        "survey": f"the share of {shown(found.names[0])}",
         "mean": "the mean number",
     }[found.of]
 
