@@ -22,6 +22,7 @@ from liftlock.estimate.models import (
     PerUser,
     PosteriorSums,
     model_of,
+    no_prior_error,
     read_profiles,
 )
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
@@ -122,8 +123,10 @@ def estimate(
     other = None
     if not isinstance(reports, Aggregate) and options.method in ("auto", "bayes"):
         other = model.read_posteriors(reports, weights, aggregate, question)
-    if other is not None and options.method == "bayes":
+    if options.method == "bayes" and other is not None:
         counted, other = other, counted
+    elif options.method == "bayes" and prior is None and not isinstance(reports, Aggregate):
+        raise no_prior_error()
     return replace(answer(*counted, question, options, other), assumes=assumes)
 
 
@@ -257,6 +260,8 @@ def choose(
     try:
         return Unbiased(model, question), model.why
     except NotDefined as refused:
+        if "likelihood" not in model.estimators:
+            raise
         if model.has_prior and counted.weights is not None:
             return Bayes(model, question), "the reports alone do not determine the answer"
         why = f"{refused.context}; every answer in the range explains the reports"
