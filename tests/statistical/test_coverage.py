@@ -113,11 +113,11 @@ def test_sixteen_values_hold_together(drift: float) -> None:
     # Each by itself is another promise.
     assert (each == 16).mean() < 0.8
     aggregate = Aggregate("", tuple(tally.counts[0].astype(int).tolist()), 3_000)
-    found = ll.estimate.api.answer(  # type: ignore[attr-defined]
+    found = ll.estimate.api.answer(
         setting.model,
         aggregate,
         setting.question,
-        ll.estimate.api.EstimateOptions.of(together=True),  # type: ignore[attr-defined]
+        ll.estimate.api.EstimateOptions.of(together=True),
     )
     low, high = invert_tests((law, law), aggregate.counts[0], 3_000, Tails(0.05 / 16), "people")
     assert (found.answers[0].low, found.answers[0].high) == (low, high)
@@ -183,6 +183,8 @@ def test_intervals_are_not_longer_than_need_be() -> None:
         setting = Setting(prior, channel, epsilon, reports, "mean")
         tally, _ = setting.simulated(200, 1)
         spread = setting.spread("normal", tally)
+        assert spread.low is not None
+        assert spread.high is not None
         each = setting.model.error_variances(setting.linear.scores, setting.question)
         known = 2 * 1.96 * np.sqrt(reports * setting.masses @ each)
         assert ((spread.high - spread.low).mean(axis=0) <= most * known).all(), str(setting)

@@ -160,7 +160,7 @@ def test_for_two_values_the_variance_of_every_truth_is_known(about: About, of: s
                 for c, p in outcomes([1] * ones + [0] * (4 - ones)).items()
             }
             mean = sum(p * v for v, p in law.items())
-            variance = sum(p * (v - mean) ** 2 for v, p in law.items())
+            variance = float(sum(p * (v - mean) ** 2 for v, p in law.items()))
         else:
             mixed = np.array([1 - ones / people, ones / people]) @ model().rows
             variance = people * float(mixed @ g**2 - (mixed @ g) ** 2)
