@@ -83,8 +83,8 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "--method unbiased --about population",
         "estimate-likelihood": "estimate mechanism.json reports.csv --column report "
         "--method likelihood",
-        "estimate-bootstrap": "estimate mechanism.json reports.csv --column report "
-        "--method consistent --interval bootstrap --seed 1",
+        "estimate-assisted": "estimate mechanism.json reports.csv --column report "
+        "--interval assisted --together --strength 50",
         "estimate-unary": "estimate unary.json bits.csv --column report",
     },
     "account": {

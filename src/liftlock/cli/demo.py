@@ -231,7 +231,9 @@ def _release(mechanism: Mechanism, truth: Sequence[str], folder: Path) -> None:
     show(estimate_report(found))
     true = ", ".join(f"{label} {count:,}" for label, count in SURVEY.items())
     show(f"true counts: {true}")
-    _draw(folder / "estimate.png", lambda path: draw_estimate(found, path, mechanism.known_prior))
+    # Bars stand side by side, so their intervals hold at once.
+    drawn = mechanism.estimate(reports, together=True)
+    _draw(folder / "estimate.png", lambda path: draw_estimate(drawn, path, mechanism.known_prior))
 
 
 def _write_matrix(path: Path, prior: Prior, matrix: Floats) -> None:

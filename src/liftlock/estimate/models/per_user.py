@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.models.base import CountedReports, Error, Model
+from liftlock.estimate.models.base import Bound, Error, Model
 from liftlock.estimate.per_user_aggregate import PerUserAggregate, answer_columns
 from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import Drift, GoodnessOfFit
@@ -59,8 +59,6 @@ class PosteriorSums:
     weighted: bool
     fit: GoodnessOfFit
     """The test of the priors under which the reports were read."""
-    beside: tuple[Model, CountedReports] | None = None
-    """The same reports as another model reads them, without a prior."""
     weights: None = field(default=None, init=False)
     """Weights are part of the sums."""
 
@@ -114,9 +112,10 @@ class PerUser(Model):
         """Return the identity: the sums are the answers."""
         return np.eye(len(question.names))
 
-    def without_prior(self, counted: PosteriorSums) -> tuple[Model, CountedReports] | None:
-        """Return the reports as another model reads them."""
-        return counted.beside
+    @property
+    def has_prior(self) -> bool:
+        """Whether posteriors can be computed: they are, for every user."""
+        return True
 
     def tally(self, counted: PosteriorSums) -> PosteriorSums:
         """Return the sums as they are."""
@@ -127,8 +126,8 @@ class PerUser(Model):
         del question
         if about == "population":
             said = "posteriors speak of the people who reported: no interval about a population"
-            return Error(None, remarks=(said,))
-        return Error(tally.variances)
+            return Error((), remarks=(said,))
+        return Error((Bound(tally.variances),))
 
     def possible_range(
         self, question: Question, tally: PosteriorSums
