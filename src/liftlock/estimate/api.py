@@ -14,6 +14,7 @@ from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
 from liftlock.estimate.fit import DOUBTFUL, misfit_warning, p_text
 from liftlock.estimate.intervals import KINDS, IntervalEstimate, Kind, make_interval
 from liftlock.estimate.intervals.base import read_level
+from liftlock.estimate.likely_priors import Round
 from liftlock.estimate.models import (
     CountedReports,
     Model,
@@ -28,7 +29,7 @@ from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior, ProfileGraph
-from liftlock.model.structured import AnyChannel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -112,7 +113,18 @@ def estimate(
         model, counted = model.reread_reports(
             reports, weights, aggregate, question, options.method, options.about
         )
-    return replace(answer(model, counted, question, options), assumes=assumes)
+    rounds = (
+        ()
+        if graph is not None or aggregate.weights is not None
+        else (
+            Round(
+                channel if isinstance(channel, SupportChannel) else to_dense(channel),
+                aggregate,
+                prior,
+            ),
+        )
+    )
+    return replace(answer(model, counted, question, options), assumes=assumes, rounds=rounds)
 
 
 def _count(

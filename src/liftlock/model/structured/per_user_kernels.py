@@ -479,8 +479,9 @@ def arc_scores(
     E[l(U) | x] is the column G[., x], so that the mean score of somebody with x is 1 for x and 0
     for all other symbols, whatever the prior. `squares` has E (f . score)^2 = f . G^-1 f for each
     column f (without any, for each symbol), and `reaches` the largest score of any symbol at any
-    start. Lifts are linear between the starts where an end of the window meets an edge. Users whose symbols look alike have scores
-    of 0 and an infinite reach. `low` and `rise` are the lift outside the window, and how much more
+    start. Lifts are linear between the starts where an end of the window meets an edge. Users whose
+    symbols look alike have scores of 0 and an infinite reach. `low` and `rise` are the lift outside
+    the window, and how much more
     it is inside.
     """
     symbols = counts.shape[1]
