@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         NotDefined,
         UnprotectedInput,
     )
-    from liftlock.estimate import Aggregate, Estimate
+    from liftlock.estimate import Aggregate, Estimate, combine
     from liftlock.exact.numbers import exact, measured
     from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
     from liftlock.mechanism import Mechanism

@@ -27,6 +27,7 @@ from liftlock.exact.rounding import LARGE
 from liftlock.model import (
     AnyUserPrior,
     Context,
+    Intervals,
     Joint,
     PerUserPriors,
     Prior,
@@ -57,6 +58,7 @@ from liftlock.notions.certificate import (
     check_stored,
 )
 from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
@@ -545,11 +547,23 @@ class Mechanism(StoredObject):
 
     def __str__(self) -> str:
         parts = [str(self.channel), str(self.certificate)]
+        parts += [said] if (said := self.describe_confidence()) else []
         if self.origin is not None:
             parts.append(str(self.origin))
             crowd = self.describe_crowd()
             parts += [crowd] if crowd else []
         return "\n".join(parts)
+
+    def describe_confidence(self) -> str:
+        """Say what holds for certain where the guarantee holds with a confidence; else nothing."""
+        near = self.context
+        if not isinstance(near, Intervals) or near.confidence is None:
+            return ""
+        return (
+            f"at worst {LDP('1').smallest_text(self.channel, near)}, whatever the prior; with "
+            f"confidence {100 * float(near.confidence):.6g} % over {near.evidence}, "
+            f"{self.certificate.guarantee}"
+        )
 
     def describe_crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""

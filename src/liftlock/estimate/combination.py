@@ -38,7 +38,8 @@ from liftlock.estimate.weights import Weights
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior
 from liftlock.model.alphabet import Alphabet
-from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel, to_dense
+from liftlock.model.channel import Channel
+from liftlock.model.structured import SupportChannel, UserChannel, to_dense
 
 _MOST_SYMBOLS = 64
 """With more symbols, an estimate of each one by itself would take too long."""
@@ -141,7 +142,7 @@ def _count(source: Source, reports: Any) -> Any:
 class _Collection:
     """The reports of one mechanism, with the values in the order that all collections share."""
 
-    channel: AnyChannel
+    channel: Channel | SupportChannel
     counted: Aggregate
     prior: Prior | None
     order: list[int]
@@ -171,7 +172,7 @@ class _Collection:
     def table(self, place: int | None) -> tuple[Floats, Aggregate]:
         """Return P(y | x) and the counts of y; of an encoding, whether a symbol is supported."""
         if not isinstance(self.channel, SupportChannel):
-            return self.channel.floats()[self.order], self.counted  # type: ignore[union-attr]
+            return self.channel.floats()[self.order], self.counted
         assert place is not None
         own = self.order[place]
         _, _, two = Encoding.of(self.channel).binary_survey(self.counted, own)

@@ -131,7 +131,7 @@ class Round:
         assert self._scores is not None
         whole = self._scores[:, place]
         known = [int(score) for score in whole.tolist()]
-        off = max(
+        wrong = max(
             abs(
                 Fraction(sum(int(w) * g for w, g in zip(row, known, strict=True)), total * _UNITS)
                 - (x == place)
@@ -143,7 +143,7 @@ class Round:
         spread = float(expected @ (values - expected @ values) ** 2)
         possible = (channel.weights > 0).any(axis=0)
         return ReportScores(
-            values[possible], counts[possible], spread, float(off) * (1 + 2.0**-40) + 2.0**-60
+            values[possible], counts[possible], spread, float(wrong) * (1 + 2.0**-40) + 2.0**-60
         )
 
     def _share(self, place: int) -> float:
@@ -284,15 +284,15 @@ def _interval(rounds: Sequence[Round], place: int, alpha: Fraction) -> tuple[Fra
 
 def _ranges(rounds: Sequence[Round], beta: Fraction) -> list[tuple[Fraction, Fraction]]:
     """Return what reports that do not determine the shares say of them all the same."""
-    if len(rounds) > 1 or not isinstance(rounds[0].channel, Channel):
+    one, channel = rounds[0], rounds[0].channel
+    if len(rounds) > 1 or not isinstance(channel, Channel):
         raise NotDefined(
             "a set of priors",
             "reports that do not determine the shares",
             "take the estimate of one round",
         )
-    one = rounds[0]
     counts: npt.NDArray[np.int64] = np.array(one.counted.counts, dtype=np.int64)
-    found = answer_ranges(one.channel.floats(), np.eye(len(one.inputs)), counts, beta)
+    found = answer_ranges(channel.floats(), np.eye(len(one.inputs)), counts, beta)
     if found is None:
         return [(Fraction(1), Fraction(0))] * len(one.inputs)
     low, high = (side / one.reports for side in found)

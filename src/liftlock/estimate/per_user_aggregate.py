@@ -78,7 +78,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
     @classmethod
     def empty(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
-        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), scores=())
+        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None, scores=())
 
     @classmethod
     def of(

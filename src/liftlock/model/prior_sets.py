@@ -327,10 +327,12 @@ class Intervals(PriorSet):
             if not isinstance(values, list) or len(values) != len(inputs):
                 raise CountError(f"{name} is not a list of one number for each label", value=values)
             ends.append(tuple(exact_probability(value, name=name) for value in values))
+        lower, upper = ends
         told = data.get("confidence")
         if told is None:
-            return cls(inputs, *ends)
-        return cls(inputs, *ends, 1 - read_confidence(told), str(data.get("evidence", "")))
+            return cls(inputs, lower, upper)
+        sure = 1 - read_confidence(told)
+        return cls(inputs, lower, upper, sure, str(data.get("evidence", "")))
 
 
 @dataclass(frozen=True)
