@@ -72,6 +72,13 @@ from liftlock.report.text.estimate import estimate_report
     metavar="L",
     help="Confidence level of the intervals.",
 )
+@click.option("--together", is_flag=True, help="Intervals of all answers hold at once.")
+@click.option(
+    "--strength",
+    metavar="K",
+    help="People that the prior counts as, for what it makes of the reports.  [default: the prior "
+    "is true]",
+)
 @click.option(
     "--about",
     type=click.Choice(ABOUT),
@@ -102,6 +109,8 @@ def estimate_command(
     method: str,
     interval: str,
     level: str,
+    together: bool,
+    strength: str | None,
     about: str | None,
     prior: Path | None,
     trust_profiles: bool | None,
@@ -111,10 +120,10 @@ def estimate_command(
     """Estimate counts, means and distributions from REPORTS released by MECHANISM.
 
     REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row per report, or counts written
-    earlier with -o; several are added up. The estimate names its method, and warns if the reports
-    do not fit the prior. A mechanism for profiles yields the shares of the profiles and the
-    distribution of the values, with their assumptions. One for per-user priors needs these priors,
-    in the rows of the reports.
+    earlier with -o; several are added up. Value and interval lean on no prior. What holds if the
+    prior is true stands beside them, with a warning if the reports contradict that prior. A
+    mechanism for profiles yields the shares of the profiles and the distribution of the values,
+    with their assumptions. One for per-user priors needs these priors, in the rows of the reports.
 
     --with adds collections of other mechanisms for the same values: groups, whose answers add up,
     or with --rounds samples of one population. --next-prior writes the priors that the reports
@@ -159,6 +168,8 @@ def estimate_command(
             "method": method,
             "interval": interval,
             "level": level,
+            "together": together,
+            "strength": strength,
             "seed": number,
         }
         if about is not None:
@@ -176,7 +187,13 @@ def estimate_command(
             counted.save(output.file)
             note(f"counts written to {output.file}")
         if output.plot is not None:
-            draw_estimates(found, output.plot, made.known_prior if another is None else another)
+            # Bars stand side by side, so their intervals hold at once.
+            drawn = (
+                found
+                if together
+                else _estimates(made, counted, asked, options | {"together": True}, Notes())
+            )
+            draw_estimates(drawn, output.plot, made.known_prior if another is None else another)
             note(f"picture written to {output.plot}")
     first, *others = found
     output.show(

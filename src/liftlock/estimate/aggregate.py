@@ -277,6 +277,16 @@ class Aggregate(BaseAggregate, StoredObject):
         return float(self.reports if self.weights is None else self.weights.total)
 
     @property
+    def weighted(self) -> bool:
+        """Whether reports have weights."""
+        return self.weights is not None
+
+    @property
+    def signed(self) -> bool:
+        """Whether some weight is negative."""
+        return self.weights is not None and self.weights.least < 0
+
+    @property
     def total_squares(self) -> float:
         """The sum of all squared weights."""
         return float(self.reports if self.weights is None else self.weights.total_squares)

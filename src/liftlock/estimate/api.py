@@ -7,26 +7,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from liftlock._runtime.registry import name_of
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
-from liftlock.estimate.fit import DOUBTFUL, misfit_warning, p_text
+from liftlock.estimate.fit import misfit_warning
 from liftlock.estimate.intervals import KINDS, IntervalEstimate, Kind, make_interval
 from liftlock.estimate.intervals.base import read_level
 from liftlock.estimate.likely_priors import Round
 from liftlock.estimate.models import (
     CountedReports,
     Model,
-    PerUser,
-    PosteriorSums,
     model_of,
     read_profiles,
+    read_users,
 )
-from liftlock.estimate.models.dense import FEW_WEIGHTED
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
-from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit
+from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit, Reading
+from liftlock.estimate.strength import estimate_with_strength, read_strength, strength_words
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior, ProfileGraph
 from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
@@ -34,6 +35,8 @@ from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+CREDIBLE = "on average over shares drawn from the Dirichlet prior"
+"""When credible intervals hold."""
 AnyMethod = str | type[Estimator[Any]]
 """The key of an estimator, ``auto``, or a class of one's own."""
 
@@ -62,6 +65,8 @@ def estimate(
     interval: str = "auto",
     level: object = "0.95",
     about: str = "people",
+    together: bool = False,
+    strength: object = None,
     seed: int | None = None,
 ) -> Estimate:
     """Estimate from reports, or their aggregate: how many have each value, or what they add up to.
@@ -69,10 +74,15 @@ def estimate(
     `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
     or ``mean``; weights and offsets come with the reports, or with their aggregate. `method` is
     ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``, or an `Estimator` class of
-    your own; `interval` is one of the kinds of intervals. Where the reports do not determine an
-    answer, ``auto`` gives the middle of the range of all that explain them. `about` says whether
-    the interval is to hold the number among the ``people`` who reported, or the expected number if
-    they are a random sample of a ``population``.
+    your own; `interval` is one of the kinds of intervals. `about` says whether the interval is to
+    hold the number among the ``people`` who reported, or the expected number if they are a random
+    sample of a ``population``. With `together` the intervals of all answers hold at once.
+
+    ``auto`` leans on no prior: it takes the unbiased estimate, or, where the reports do not
+    determine the answer, the middle of the range of all that explain them. If a prior is known,
+    what it makes of the same reports stands `beside`, and holds if the prior is true; with a
+    `strength` the prior counts as so many people, and the promise is one on average over such
+    priors.
 
     The counts of an encoding do not hold which symbols a report supports together, and posteriors
     depend on that: ``bayes`` needs the reports themselves.
@@ -87,10 +97,10 @@ def estimate(
     >>> from liftlock.model.channel import Channel
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = estimate(coin, [1] * 400 + [0] * 600, "survey", value=1)
-    >>> found.value, found.method, found.why
-    (300.0, 'unbiased', 'no prior is known, and this estimate needs none')
+    >>> found.value, found.method, found.promise
+    (300.0, 'unbiased', 'the interval holds at 95 % whatever the truth')
     """
-    options = EstimateOptions.of(method, interval, level, about, seed)
+    options = EstimateOptions.of(method, interval, level, about, seed, together, strength)
     if prior is not None and not isinstance(prior, Prior):
         raise InputError(
             "not a prior on the values", value=type(prior).__name__, remedy="give a Prior"
@@ -99,32 +109,29 @@ def estimate(
         raise InputError("no profiles that could be trusted", remedy="leave trust_profiles out")
     if isinstance(reports, PerUserAggregate):
         question = ask(channel.inputs, of, value)
-        sums = PosteriorSums.of_users(reports, question)
-        return answer(PerUser(channel.inputs), sums, question, options)
+        own, beside = read_users(reports, question)
+        if beside is not None and options.method == "bayes":
+            own, beside = beside, own
+        return answer(*own, question, options, beside)
     aggregate = _count(channel, reports, weights, offsets)
-    counted: CountedReports = aggregate
     if graph is None:
         question, model, assumes = ask(channel.inputs, of, value), model_of(channel, prior), ""
     else:
         model, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
     if aggregate.weights is not None:
         aggregate.weights.refuse(question.of, options.about, options.method)
-    if graph is None and not isinstance(reports, Aggregate):
-        model, counted = model.reread_reports(
-            reports, weights, aggregate, question, options.method, options.about
-        )
-    rounds = (
-        ()
-        if graph is not None or aggregate.weights is not None
-        else (
-            Round(
-                channel if isinstance(channel, SupportChannel) else to_dense(channel),
-                aggregate,
-                prior,
-            ),
-        )
-    )
-    return replace(answer(model, counted, question, options), assumes=assumes, rounds=rounds)
+    counted: tuple[Model, CountedReports] = (model, aggregate)
+    other = None
+    if not isinstance(reports, Aggregate) and options.method in ("auto", "bayes"):
+        other = model.read_posteriors(reports, weights, aggregate, question)
+    if other is not None and options.method == "bayes":
+        counted, other = other, counted
+    rounds: tuple[Round, ...] = ()
+    if graph is None and aggregate.weights is None:
+        table = channel if isinstance(channel, SupportChannel) else to_dense(channel)
+        rounds = (Round(table, aggregate, prior),)
+    found = answer(*counted, question, options, other)
+    return replace(found, assumes=assumes, rounds=rounds)
 
 
 def _count(
@@ -145,101 +152,122 @@ def _count(
 
 
 def answer(
-    model: Model, counted: CountedReports, question: Question, options: EstimateOptions
+    model: Model,
+    counted: CountedReports,
+    question: Question,
+    options: EstimateOptions,
+    other: tuple[Model, CountedReports] | None = None,
 ) -> Estimate:
-    """Choose an estimator and an interval, and say what to beware of."""
+    """Choose an estimator and an interval, and say what to beware of.
+
+    `other` is a second way to read the same reports, for what stands beside.
+    """
     fit = model.fit(question, counted)
     if options.method == "auto":
-        estimator, why = choose(model, question, fit, options.about)
+        estimator, why = choose(model, question, counted)
         if counted.weights is not None:
             counted.weights.refuse(question.of, options.about, estimator.key)
     else:
         estimator = (options.estimator or ESTIMATORS[options.method])(model, question)
-        why = "as asked" if len(model.estimators) > 1 else model.why
-    method, statistic = estimator.key, model.statistic(counted)
-    values, remarks = estimator.values(statistic), estimator.remarks(statistic)
-    spread = estimate_interval(estimator, counted, options)
-    if method == "likelihood" and options.method == "auto" and spread.middle is not None:
-        # Which of equally likely answers is found depends on rounding; the middle does not.
-        method, values, remarks = spread.kind, spread.middle, ()
-    alone = _answer_without_prior(model, counted, question, options) if method == "bayes" else ()
+        why = "as asked"
+    main = _read(estimator, counted, options)
+    remarks = (*estimator.remarks(model.statistic(counted)), *main.spread.remarks)
+    if main.method == "range":
+        remarks = main.spread.remarks
+    beside = _read_beside(estimator, counted, options, other)
     return Estimate(
         question.of,
-        make_answers(question, counted, values, spread),
-        method,
+        main.answers,
+        main.method,
         why,
-        spread.kind,
+        main.spread.kind,
         options.level,
         options.about,
         counted.reports,
         counted.total,
+        main.holds,
+        options.together or main.spread.together,
         fit,
-        _warnings(estimator, counted, fit, free=bool(alone)),
-        (*remarks, *spread.remarks),
-        alone,
+        _warnings(estimator, counted, fit, free=beside is not None),
+        remarks,
+        beside,
     )
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Answers by one estimator, with their intervals."""
+
+    method: str
+    answers: tuple[Answer, ...]
+    spread: IntervalEstimate
+    holds: str
+
+
+def _read(estimator: Estimator[Model], counted: CountedReports, options: EstimateOptions) -> _Read:
+    model, question, key = estimator.model, estimator.question, estimator.key
+    holds = model.holds
+    if key == "bayes":
+        holds = model.if_true if options.strength is None else strength_words(options.strength)
+    if key == "bayes" and options.strength is not None:
+        values, spread = estimate_with_strength(
+            estimator, counted, options.strength, options.level, options.about, options.together
+        )
+    else:
+        values = estimator.values(model.statistic(counted))
+        spread = estimate_interval(estimator, counted, options)
+    if key == "likelihood" and options.method == "auto" and spread.middle is not None:
+        # Which of equally likely answers is found depends on rounding; the middle does not.
+        key, values = spread.kind, spread.middle
+    if spread.kind == "credible" and estimator.key != "bayes":
+        holds = CREDIBLE
+    possible = model.possible_range(question, model.tally(counted))
+    return _Read(key, make_answers(question, counted, values, spread, possible), spread, holds)
+
+
+def _read_beside(
+    estimator: Estimator[Model],
+    counted: CountedReports,
+    options: EstimateOptions,
+    other: tuple[Model, CountedReports] | None,
+) -> Reading | None:
+    """Return what the same reports say under the other promise, if they say anything."""
+    model, key = estimator.model, "unbiased" if estimator.key == "bayes" else "bayes"
+    if other is not None:
+        model, counted = other
+    about_prior = key == "bayes" and options.about == "population" and options.strength is None
+    if about_prior or (key == "bayes" and not model.has_prior) or key not in model.estimators:
+        return None
+    # Beside what is asked for stands what the library would take.
+    kind: Kind = "none" if options.interval == "none" else "auto"
+    try:
+        second = ESTIMATORS[key](model, estimator.question)
+        read = _read(second, counted, replace(options, interval=kind))
+    except NotDefined:
+        return None
+    return Reading(read.holds, key, read.spread.kind, read.answers)
 
 
 # --- which estimator ----------------------------------------------------------------------------
 
 
 def choose(
-    model: Model, question: Question, fit: GoodnessOfFit | None, about: About = "people"
+    model: Model, question: Question, counted: CountedReports
 ) -> tuple[Estimator[Model], str]:
     """Return the estimator that is taken when nobody said, and one sentence that says why.
 
-    This is all of the decision of ``auto``. The Bayes estimate has the smallest error if the prior
-    is true; the unbiased one needs none. A population is what the prior describes: an estimate of
-    it that starts from the prior is no news.
+    This is all of the decision of ``auto``: it leans on no prior, and looks at no report. A test
+    that chose between the two would keep the promise of neither.
     """
     if "unbiased" not in model.estimators:
         return Bayes(model, question), model.why
-    if "bayes" not in model.estimators:
+    try:
         return Unbiased(model, question), model.why
-    if model.masses is None or fit is None:
-        try:
-            return Unbiased(model, question), "no prior is known, and this estimate needs none"
-        except NotDefined as refused:
-            why = f"{refused.context}; every answer in the range explains the reports"
-            return ESTIMATORS["likelihood"](model, question), why
-    best = Bayes(model, question)
-    try:
-        free = Unbiased(model, question)
-    except NotDefined:
-        return best, "the reports alone do not determine the answer; the prior fills the gap"
-    if about == "population":
-        return free, "a Bayes estimate would take the population from the prior"
-    if fit.p_value < DOUBTFUL:
-        doubt = f"the prior is in doubt (p = {p_text(fit.p_value)})"
-        return free, f"{doubt}, and this estimate leans on none"
-    ratio = model.error_ratio(best, free)
-    return best, (
-        f"the prior fits the reports (p = {p_text(fit.p_value)}); if it is true, the error is "
-        f"{ratio:.2g} times that of the unbiased estimate"
-    )
-
-
-def _answer_without_prior(
-    model: Model, counted: CountedReports, question: Question, options: EstimateOptions
-) -> tuple[Answer, ...]:
-    """Return what the reports say without the prior, if they determine it.
-
-    A test that finds nothing does not prove the prior right. What it cannot see is about as large
-    as these intervals, so whoever reads a Bayes estimate should see them too.
-    """
-    beside = model.without_prior(counted)
-    if beside is not None:
-        model, counted = beside
-    else:
-        # No kind of interval keeps its level for so few reports, and there is no room to say so.
-        bare = options.interval == "none" or counted.reports < FEW_WEIGHTED
-        options = replace(options, interval="none" if bare else "auto")
-    try:
-        estimator = Unbiased(model, question)
-    except NotDefined:
-        return ()
-    spread = estimate_interval(estimator, counted, options)
-    return make_answers(question, counted, estimator.values(model.statistic(counted)), spread)
+    except NotDefined as refused:
+        if model.has_prior and counted.weights is not None:
+            return Bayes(model, question), "the reports alone do not determine the answer"
+        why = f"{refused.context}; every answer in the range explains the reports"
+        return ESTIMATORS["likelihood"](model, question), why
 
 
 def estimate_interval(
@@ -253,6 +281,7 @@ def estimate_interval(
         level=options.level,
         about=options.about,
         seed=options.seed,
+        together=options.together,
     )
 
 
@@ -278,6 +307,9 @@ class EstimateOptions:
     level: float
     about: About
     seed: int | None = None
+    together: bool = False
+    strength: float | None = None
+    """How many people the prior counts as; without it, it is taken for true."""
     estimator: type[Estimator[Any]] | None = None
     """The class of the method, where it is not one of the registry."""
 
@@ -289,6 +321,8 @@ class EstimateOptions:
         level: object = "0.95",
         about: str = "people",
         seed: int | None = None,
+        together: bool = False,
+        strength: object = None,
     ) -> EstimateOptions:
         """Refuse what is unknown; a level is a number between 0 and 1, or its text.
 
@@ -310,7 +344,8 @@ class EstimateOptions:
         if seed is not None and seed < 0:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)
         kind = cast("Kind", interval)
-        return cls(method, kind, chance, cast("About", about), seed, own)
+        people = None if strength is None else read_strength(strength)
+        return cls(method, kind, chance, cast("About", about), seed, together, people, own)
 
 
 def _own(method: object) -> type[Estimator[Any]]:
@@ -337,13 +372,18 @@ def make_answers(
     counted: CountedReports,
     values: Floats,
     spread: IntervalEstimate,
+    possible: tuple[Floats, Floats] | None = None,
 ) -> tuple[Answer, ...]:
-    """Return the answers: offsets are added to sums, and means are divided by the weights."""
+    """Return the answers: offsets are added to sums, and means are divided by the weights.
+
+    What is beyond its interval, or beyond what is possible, is moved to the nearer end.
+    """
     shift = counted.offset if question.of == "sum" else 0.0
     scale = counted.total if question.of == "mean" else 1.0
-    errors, low, high = spread.errors, spread.low, spread.high
-    if scale < 0:
-        low, high = high, low
+    inside = values if possible is None else np.clip(values, *possible)
+    if spread.low is not None and spread.high is not None:
+        # Where there is no interval, the ends are not numbers, and nothing is moved.
+        inside = np.fmin(np.fmax(inside, spread.low), spread.high)
 
     def number(array: Floats | None, place: int, shift: float = 0.0) -> float | None:
         if array is None or not math.isfinite(array[place]):
@@ -351,16 +391,20 @@ def make_answers(
         # Adding 0 turns -0 into 0.
         return float(array[place]) / scale + shift + 0.0
 
+    low, high = spread.low, spread.high
+    if scale < 0:
+        low, high = high, low
     found = []
     for place, name in enumerate(question.names):
-        error = number(errors, place)
+        error = number(spread.errors, place)
         found.append(
             Answer(
                 name,
-                float(values[place]) / scale + shift + 0.0,
+                float(inside[place]) / scale + shift + 0.0,
                 None if error is None else abs(error),
                 number(low, place, shift),
                 number(high, place, shift),
+                float(values[place]) / scale + shift + 0.0,
             )
         )
     return tuple(found)

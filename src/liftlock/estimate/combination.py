@@ -207,7 +207,7 @@ def _estimate(
     return replace(
         found[0],
         answers=tuple(each.answers[0] for each in found),
-        alone=tuple(each.alone[0] for each in found if each.alone),
+        beside=None,
         remarks=remarks,
     )
 

@@ -12,17 +12,15 @@ import numpy.typing as npt
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.maximum_likelihood import maximise_likelihood
-from liftlock.estimate.result import Drift, GoodnessOfFit
+from liftlock.estimate.result import Drift, GoodnessOfFit, p_text
 from liftlock.exact.integers import Floats
 from liftlock.model.alphabet import Alphabet
 
 if TYPE_CHECKING:
     from liftlock.estimate.models import Dense
 
-DOUBTFUL = 0.05
-"""Below this p-value of the test of the prior, no estimate leans on it unasked."""
 WRONG = 0.01
-"""Below this one, a warning says that the prior does not fit."""
+"""Below this p-value of the test of the prior, a warning says that it does not fit."""
 ENOUGH = 5.0
 """Outputs with fewer expected reports than this are merged."""
 MANY = 20.0
@@ -88,12 +86,13 @@ def prior_fit(model: Dense, aggregate: Aggregate) -> GoodnessOfFit:
 
 
 def add_score_test(
-    fit: GoodnessOfFit, scores: Floats, masses: Floats, aggregate: Aggregate
+    fit: GoodnessOfFit, scores: Floats, masses: Floats, aggregate: Aggregate, inputs: int
 ) -> GoodnessOfFit:
     """Add the test of the one number that is asked for, in which a small shift shows best.
 
     The mean Bayes score of all reports is, under the prior, the prior mean of f(X), with variance
-    Var(g(Y)) / n. The p-value is the smaller of both tests', times two.
+    Var(g(Y)) / n. The p-value is the smaller of both tests', times two; with two inputs, or two
+    outputs, there is one direction only, and both are the same test.
     """
     number = aggregate.reports
     expected = float(masses @ scores)
@@ -101,7 +100,9 @@ def add_score_test(
     if number < _ENOUGH_FOR_A_MEAN or variance <= _GONE * float(masses @ scores**2):
         return fit
     score = (float(aggregate.floats() @ scores) - number * expected) / math.sqrt(number * variance)
-    p_value = min(1.0, 2.0 * min(fit.p_value, math.erfc(abs(score) / math.sqrt(2.0))))
+    p_value = fit.p_value
+    if min(inputs, int((masses > 0).sum())) > 2:
+        p_value = min(1.0, 2.0 * min(p_value, math.erfc(abs(score) / math.sqrt(2.0))))
     return replace(fit, p_value=p_value, shift=score)
 
 
@@ -298,14 +299,10 @@ def misfit_warning(
         other = "unbiased does not" if free else "and these reports cannot be read without one"
         leaning = f"the Bayes estimate leans on that prior, {other}"
     if fit.users:
-        subject, leaning = "the priors of the users do", "the estimate leans on these priors"
+        subject = "the priors of the users do"
+        leaning = (
+            "the estimate leans on these priors"
+            if key == "bayes"
+            else "this estimate does not lean on them, but what is promised under these priors does"
+        )
     return f"{subject} not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
-
-
-def p_text(p_value: float) -> str:
-    """Write a p-value.
-
-    >>> p_text(0.031234), p_text(1e-9), p_text(0.0)
-    ('0.031', '1e-09', '0')
-    """
-    return f"{p_value:.2g}"

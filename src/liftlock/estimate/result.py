@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     from liftlock.model import Intervals
 
 FORMAT = "liftlock.estimate"
-VERSION = 1
+VERSION = 2
+
+ALWAYS = "whatever the truth"
+IF_TRUE = "if the prior is true"
+"""The two promises of intervals: for every truth, or on average over people of the prior."""
 
 
 @dataclass(frozen=True)
 class Answer:
     """One number: its estimate, its standard error, and the interval around it.
 
-    `error`, `low` and `high` are None where no valid interval is known; a remark then says why.
+    `error`, `low` and `high` are None where no valid interval is known; a remark then says why. An
+    unbiased estimate can be beyond what is possible: `value` is then moved into the interval, and
+    `raw` is as it was. Sums over several collections are made of raw ones.
     """
 
     name: Label
@@ -30,11 +36,17 @@ class Answer:
     error: float | None = None
     low: float | None = None
     high: float | None = None
+    raw: float | None = None
 
     def __str__(self) -> str:
+        return f"{self.name}: {self.numbers}"
+
+    @property
+    def numbers(self) -> str:
+        """The estimate and its interval, without the name."""
         if self.low is None or self.high is None:
-            return f"{self.name}: {self.value:.6g}"
-        return f"{self.name}: {self.value:.6g} ({self.low:.6g} to {self.high:.6g})"
+            return f"{self.value:.6g}"
+        return f"{self.value:.6g} ({self.low:.6g} to {self.high:.6g})"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -44,6 +56,29 @@ class Answer:
             "error": self.error,
             "low": self.low,
             "high": self.high,
+            "raw": self.raw,
+        }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Answers to the same question under the other promise: what holds if the prior is true.
+
+    Beside a Bayes estimate, what holds whatever the truth.
+    """
+
+    holds: str
+    method: str
+    interval: str
+    answers: tuple[Answer, ...]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "holds": self.holds,
+            "method": self.method,
+            "interval": self.interval,
+            "answers": [answer.to_data() for answer in self.answers],
         }
 
 
@@ -125,11 +160,15 @@ class Estimate:
     about: About
     reports: int
     total: float
+    holds: str = ALWAYS
+    """When the intervals hold at their level."""
+    together: bool = False
+    """Whether all intervals hold at once, instead of each by itself."""
     fit: GoodnessOfFit | None = None
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    alone: tuple[Answer, ...] = ()
-    """Beside a Bayes estimate, what the reports say without the prior: the unbiased answers."""
+    beside: Reading | None = None
+    """The answers under the other promise, if there is one."""
     assumes: str = ""
     """What is taken for true of the profiles, of a mechanism for them."""
     rounds: tuple[Round, ...] = field(default=(), repr=False, compare=False)
@@ -166,24 +205,50 @@ class Estimate:
         """The estimate of a question that has one answer."""
         return self.answer.value
 
+    @property
+    def promise(self) -> str:
+        """What the intervals promise, in a sentence; empty if there are none."""
+        if self.interval == "none":
+            return ""
+        level, number = f"{100 * self.level:g} %", len(self.answers)
+        if number == 1:
+            return f"the interval holds at {level} {self.holds}"
+        if self.together:
+            return f"all {number} intervals hold together at {level} {self.holds}"
+        least = 100 - number * 100 * (1 - self.level)
+        rest = f"; all {number} together at {least:g} % or more" if least > 0 else ""
+        return f"each interval holds by itself at {level} {self.holds}{rest}"
+
+    @property
+    def prior_test(self) -> str:
+        """What the test of the prior says, which decides nothing; empty if there is none."""
+        if self.fit is None:
+            return ""
+        of = "priors of the users" if self.fit.users else "prior"
+        return (
+            f"test of the {of}: p = {p_text(self.fit.p_value)} (a small p speaks against, a large "
+            "one does not prove anything)"
+        )
+
     def __str__(self) -> str:
         number = f"{self.reports:,} report{'s' * (self.reports != 1)}"
-        kind = "no" if self.interval == "none" else self.interval
-        how = f"{kind} intervals" + f" of {100 * self.level:g} %" * (self.interval != "none")
-        lines = [f"{self.of} of {number}, by {self.method}, {how}: {self.why}"]
+        kind = "no intervals" if self.interval == "none" else f"{self.interval} intervals"
+        lines = [f"{self.of} of {number}, by {self.method}, {kind}: {self.why}"]
         lines += [f"  {self._line(place)}" for place in range(len(self.answers[:_SHOWN]))]
         more = len(self.answers) - _SHOWN
         lines += [f"  and {more} more"] if more > 0 else []
+        lines += [f"({self.promise})"] if self.promise else []
         lines += [f"(assumed: {self.assumes})"] if self.assumes else []
+        lines += [f"({self.prior_test})"] if self.prior_test else []
         lines += [f"({remark})" for remark in self.remarks]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     def _line(self, place: int) -> str:
-        if not self.alone:
-            return str(self.answers[place])
-        without = str(self.alone[place]).partition(": ")[2]
-        return f"{self.answers[place]}; without the prior {without}"
+        own = str(self.answers[place])
+        if self.beside is None:
+            return own
+        return f"{own}; {self.beside.holds}: {self.beside.answers[place].numbers}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -195,16 +260,27 @@ class Estimate:
             "why": self.why,
             "interval": self.interval,
             "level": self.level,
+            "holds": self.holds,
+            "together": self.together,
             "about": self.about,
             "reports": self.reports,
             "total": self.total,
             "answers": [answer.to_data() for answer in self.answers],
-            "alone": [answer.to_data() for answer in self.alone],
+            "beside": None if self.beside is None else self.beside.to_data(),
             "fit": None if self.fit is None else self.fit.to_data(),
             "warnings": list(self.warnings),
             "remarks": list(self.remarks),
         }
         return data | ({"assumes": self.assumes} if self.assumes else {})
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value.
+
+    >>> p_text(0.031234), p_text(1e-9), p_text(0.0)
+    ('0.031', '1e-09', '0')
+    """
+    return f"{p_value:.2g}"
 
 
 _SHOWN = 40

@@ -263,8 +263,9 @@ class ClassEstimate:
 
     The sum of all users lies between `values` - `below` and `values` + `above` but for noise of
     this variance, which grows by `slope` for each unit that the sum is larger. `drawn` is the
-    variance about a population. No user adds more than `largest` to it, `read` users of all are
-    read at full weight, and `heard` is the weight that all users are read with.
+    variance about a population. The third moment of the estimate is at most `reach` times its
+    variance, `doubt` is a bound of the standard error of the variance, and `heard` is the part of
+    all weights that is read.
     """
 
     values: Floats
@@ -273,7 +274,8 @@ class ClassEstimate:
     variance: Floats
     slope: Floats
     drawn: Floats
-    largest: Floats
+    reach: Floats
+    doubt: Floats
     heard: Floats
 
 
@@ -328,6 +330,8 @@ def weigh_classes(
     slope = np.divide(
         (heard**3 * across).sum(axis=0), spread, out=np.zeros_like(spread), where=spread > 0
     )
+    farthest = heard * reaches * (most - least) * size / users
+    parts = heard**2 * along
     values = said + missing + centre * float(sum(each.weight for each in classes))
     return ClassEstimate(
         values,
@@ -336,8 +340,11 @@ def weigh_classes(
         (heard**2 * variances).sum(axis=0),
         slope,
         spread,
-        (heard * reaches * (most - least)).max(axis=0),
-        by,
+        np.divide(
+            (farthest * parts).sum(axis=0), spread, out=np.zeros_like(spread), where=spread > 0
+        ),
+        np.sqrt((farthest**2 * parts).sum(axis=0)),
+        (heard * size).sum(axis=0) / size.sum(),
     )
 
 

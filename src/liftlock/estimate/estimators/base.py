@@ -60,9 +60,6 @@ class Linear(Estimator[ModelT_co]):
     `scores` has a row for each part of the statistic and a column for each answer.
     """
 
-    enough: ClassVar[float]
-    """A count with a smaller variance jumps too much for the normal distribution."""
-
     def __post_init__(self) -> None:
         super().__post_init__()
         self.scores  # noqa: B018 - refuses a question that cannot be answered
@@ -80,15 +77,10 @@ class Linear(Estimator[ModelT_co]):
     def error(self, tally: Any, about: About) -> Error:
         """Return the variance of the answers to what a model has counted."""
 
-    @property
-    @abstractmethod
-    def influences(self) -> Floats:
-        """By how much one person can move each answer, in rows: the scores, or the values."""
-
     @cached_property
-    def are_counts(self) -> npt.NDArray[np.bool_]:
-        """Whether each answer counts people: its moves have at most two different values."""
-        least, most = self.influences.min(axis=0), self.influences.max(axis=0)
-        apart = np.minimum(self.influences - least, most - self.influences)
+    def in_steps(self) -> npt.NDArray[np.bool_]:
+        """Whether each answer counts reports of one kind: its scores have at most two values."""
+        least, most = self.scores.min(axis=0), self.scores.max(axis=0)
+        apart = np.minimum(self.scores - least, most - self.scores)
         found: npt.NDArray[np.bool_] = (apart <= 1e-9 * np.maximum(most - least, 1.0)).all(axis=0)
         return found

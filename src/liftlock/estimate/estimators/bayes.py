@@ -29,7 +29,6 @@ class Bayes(Linear[ModelT_co]):
     """
 
     key: ClassVar[str] = "bayes"
-    enough: ClassVar[float] = 5.0
 
     @cached_property
     def scores(self) -> Floats:
@@ -39,8 +38,3 @@ class Bayes(Linear[ModelT_co]):
     def error(self, tally: Any, about: About) -> Error:
         """Return the variance of what the people have, given the reports."""
         return self.model.posterior_error(self.question, tally, about)
-
-    @property
-    def influences(self) -> Floats:
-        """The numbers that people can have: given the reports, their values are random."""
-        return self.question.values

@@ -29,7 +29,6 @@ class Unbiased(Linear[ModelT_co]):
     """
 
     key: ClassVar[str] = "unbiased"
-    enough: ClassVar[float] = 12.0
 
     @cached_property
     def scores(self) -> Floats:
@@ -39,8 +38,3 @@ class Unbiased(Linear[ModelT_co]):
     def error(self, tally: Any, about: About) -> Error:
         """Return the variance over the reports that the people could have given."""
         return self.model.unbiased_error(self, tally, about)
-
-    @property
-    def influences(self) -> Floats:
-        """The scores of the reports."""
-        return self.scores

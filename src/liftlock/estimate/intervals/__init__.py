@@ -1,8 +1,8 @@
-"""Intervals around estimates: by variance formulas, exact, simulated, or by a prior on shares.
+"""Intervals around estimates: exact, by bounds of variances, or by a prior on shares.
 
-`INTERVALS` names every kind; `make` chooses one and says why. Every kind was measured: ``python -m
-benchmarks coverage`` prints how often intervals of 95 % hold the truth; where a kind cannot keep
-its level, a remark says so.
+`INTERVALS` names every kind; `make_interval` chooses one. Every kind was measured: ``python -m
+benchmarks coverage`` prints how often intervals of 95 % hold the truth, also where the prior is
+wrong; where a kind cannot keep its level, a remark says so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
+from liftlock.estimate.estimators import Bayes, Estimator, Unbiased
+from liftlock.estimate.intervals.assisted import Assisted, choose_kind
 from liftlock.estimate.intervals.base import (
     KINDS,
     SEED,
@@ -21,7 +22,6 @@ from liftlock.estimate.intervals.base import (
     IntervalRequest,
     Kind,
 )
-from liftlock.estimate.intervals.bootstrap import Bootstrap
 from liftlock.estimate.intervals.credible import Credible
 from liftlock.estimate.intervals.exact import Exact
 from liftlock.estimate.intervals.normal import Normal
@@ -42,19 +42,13 @@ __all__ = [
 ]
 
 INTERVALS: dict[str, Interval] = {
-    kind.key: kind for kind in (Normal(), Bootstrap(), Credible(), Exact(), Range())
+    kind.key: kind for kind in (Exact(), Normal(), Assisted(), Credible(), Range())
 }
 """Every kind of interval by the name it is asked for; ``auto`` takes one of them."""
 
 _TOLD = 3
-_OWN_ENDS = ("bootstrap", "credible", "range")
+_OWN_ENDS = ("credible", "range")
 """The kinds that need no unbiased estimate, and never shrink to the edge of what is possible."""
-_MEASURED = (Bayes, Unbiased, Likelihood, Consistent)
-"""The estimators whose simulated intervals were measured; of others nothing is known."""
-_WHY_EXACT = {
-    "bayes": "what the prior says of a count given the reports, term by term",
-    "unbiased": "no normal approximation is needed for a count",
-}
 
 
 def make_interval(
@@ -65,16 +59,19 @@ def make_interval(
     level: float = 0.95,
     about: About = "people",
     seed: int | None = None,
+    together: bool = False,
     concentration: Floats | float | None = None,
 ) -> IntervalEstimate:
     """Return the spread of an estimate, of the kind that is asked for.
 
-    ``normal`` uses exact variances and the normal distribution, ``exact`` sums of binomials,
-    ``bootstrap`` simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`,
-    by default 1/2 for each value), ``range`` every answer that any shares which explain the reports
-    give, and ``auto`` the one that keeps its level best; ``none`` asks for none. For all but Bayes
-    and unbiased estimates, ``normal`` and ``exact`` are the intervals of the unbiased estimate,
-    which hold the same truth. What cannot be had is refused; ``auto`` then says why there is none.
+    ``exact`` inverts sums of binomials, ``normal`` uses bounds of variances and the normal
+    distribution, ``assisted`` is the one or the other with tails that the prior moves, ``credible``
+    has a Dirichlet prior on the shares (`concentration`, by default 1/2 for each value), ``range``
+    holds every answer that any shares which explain the reports give, and ``auto`` takes the
+    shorter of exact and normal, by the channel alone; ``none`` asks for none. For all but Bayes and
+    unbiased estimates these are the intervals of the unbiased estimate, which hold the same truth.
+    What cannot be had is refused; ``auto`` then says why there is none. With `together` all answers
+    hold at once.
 
     >>> from liftlock.model.channel import Channel
     >>> from liftlock.estimate import Aggregate, Question
@@ -83,7 +80,7 @@ def make_interval(
     >>> one = Unbiased(Dense.of(coin), Question.survey(coin.inputs, [1]))
     >>> spread = make_interval("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
     >>> spread.kind, spread.low.tolist(), spread.high.tolist()
-    ('exact', [13.0], [47.0])
+    ('exact', [12.0], [48.0])
     """
     if kind not in KINDS:
         raise InputError(
@@ -99,52 +96,37 @@ def make_interval(
         return IntervalEstimate.none()
     statistic, tally = estimator.model.statistic(counted), estimator.model.tally(counted)
     return _make_kind(
-        kind, IntervalRequest(estimator, statistic, tally, level, about, seed, concentration)
+        kind,
+        IntervalRequest(estimator, statistic, tally, level, about, seed, concentration, together),
     )
 
 
 def _make_kind(kind: Kind, request: IntervalRequest) -> IntervalEstimate:
     model, own = request.model, kind in _OWN_ENDS
-    if kind == "bootstrap" and type(request.estimator) not in _MEASURED:
-        return _unbiased_companion(kind, request)
     # Of scores that are nobody's but their author's, nothing is known of the truth they miss.
     known = type(request.estimator) in (Bayes, Unbiased)
     if not known and not (own and kind in model.intervals):
         return _unbiased_companion(kind, request)
     single = model.by_symbol(request.question, request.tally)
     if single:
+        level = 1.0 - request.one_error
         return _stack(
             [
                 make_interval(
                     kind,
                     Unbiased(two, survey),
                     counted,
-                    level=request.level,
+                    level=level,
                     about=request.about,
                     seed=request.seed,
                 )
                 for two, survey, counted in single
             ]
         )
-    if "exact" not in model.intervals:
-        return INTERVALS["normal" if kind == "auto" else kind].of(request)
-    if request.posterior and request.about == "population":
+    if request.posterior and request.about == "population" and "exact" in model.intervals:
         return _no_population(kind)
-    if kind == "auto":
-        found = _choose_kind(request)
-    else:
-        found = INTERVALS[kind].of(request)
+    found = choose_kind(request).make(request) if kind == "auto" else INTERVALS[kind].of(request)
     return found if own else found.with_remarks(*_edge_remarks(request, found))
-
-
-def _choose_kind(request: IntervalRequest) -> IntervalEstimate:
-    """Return exact intervals, unless something stands in their way."""
-    obstacle = INTERVALS["exact"].obstacle(request)
-    if obstacle is None:
-        why = f"exact intervals: {_WHY_EXACT[request.estimator.key]}"
-        return INTERVALS["exact"].make(request).with_remarks(why)
-    why = f"normal intervals: there are no exact ones for {obstacle[0]}"
-    return INTERVALS["normal"].make(request).with_remarks(why)
 
 
 def _no_population(kind: Kind) -> IntervalEstimate:
@@ -171,10 +153,9 @@ def _edge_remarks(request: IntervalRequest, spread: IntervalEstimate) -> tuple[s
     if not shrunk.any():
         return ()
     remark = (
-        f"the estimate of {request.question.list_names(shrunk)} is further outside of what is "
-        "possible than its interval reaches, so that only the edge is left: chance does this to 1 "
-        "interval in 40 of 95 %, or the reports do not come from this mechanism; credible "
-        "intervals never shrink to a point"
+        f"the reports about {request.question.list_names(shrunk)} are beyond what any count "
+        "explains, so that only the edge is left: chance does this to 1 interval in 40 of 95 % at "
+        "most, or the reports do not come from this mechanism"
     )
     return (remark,)
 

@@ -13,13 +13,15 @@ of every interval are known well enough, or the method says that they are not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import InputError, extra
+from liftlock.errors import InputError, NotDefined, extra
+from liftlock.estimate.estimators import Unbiased
+from liftlock.estimate.intervals.assisted import choose_kind
 from liftlock.estimate.intervals.base import (
     Interval,
     IntervalEstimate,
@@ -30,6 +32,7 @@ from liftlock.estimate.intervals.base import (
 )
 from liftlock.estimate.intervals.exact import MOST_REPORTS, Exact, equal_tails, sum_distribution
 from liftlock.estimate.intervals.normal import Normal
+from liftlock.estimate.intervals.range import Range
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
@@ -76,7 +79,7 @@ class Credible(Interval):
             request.model,
             request.question,
             request.counts,
-            request.level,
+            1.0 - request.one_error,
             request.about,
             request.start,
             concentration,
@@ -85,10 +88,31 @@ class Credible(Interval):
             found = found.with_remarks(*request.seed_remarks)
         numbers = np.unique(np.asarray(concentration))
         told = f"{numbers[0]:g} for each value" if len(numbers) == 1 else "as given"
-        return found.with_remarks(
+        return self._reach_the_edges(request, found).with_remarks(
             "credible intervals keep their level on average over shares drawn from the Dirichlet "
-            f"prior ({told}); for one truth and few reports, those of 95 % held it "
-            "92 to 100 times in 100"
+            f"prior ({told}), not for each truth"
+        )
+
+    @staticmethod
+    def _reach_the_edges(request: IntervalRequest, found: IntervalEstimate) -> IntervalEstimate:
+        """Reach the edge of what is possible where the reports do not rule it out.
+
+        A density that is 0 there would never hold a truth that is there.
+        """
+        assert found.low is not None
+        assert found.high is not None
+        least, most = request.model.possible_range(request.question, request.tally)
+        try:
+            free = replace(request, estimator=Unbiased(request.model, request.question))
+            plain = choose_kind(free).make(free)
+        except NotDefined:
+            plain = Range().make(request)
+        if plain.low is None or plain.high is None:
+            return found
+        return replace(
+            found,
+            low=np.where(plain.low <= least, least, found.low),
+            high=np.where(plain.high >= most, most, found.high),
         )
 
 
@@ -199,7 +223,7 @@ def _people_ends(
     for row, weight in zip(chances, distribution, strict=True):
         begin, terms = sum_distribution(counts, row)
         mixed[begin : begin + len(terms)] += weight * terms
-    return np.array(equal_tails(0, mixed, level)), error
+    return np.array(equal_tails(0, mixed, 1 - level)), error
 
 
 # --- many symbols -------------------------------------------------------------------------------
@@ -232,7 +256,7 @@ class PosteriorDraws:
         return float(np.sqrt((rounds - 1) / rounds + ratio.max()))
 
     def ends(self, level: float, whole: bool) -> tuple[Floats, Floats]:
-        """Return equal tails; of whole numbers by mid-p."""
+        """Return equal tails."""
         flat = self.answers.reshape(-1, self.answers.shape[-1])
         tail = (1 - level) / 2
         if not whole:
@@ -243,7 +267,7 @@ class PosteriorDraws:
             numbers = np.rint(column).astype(np.int64)
             first = int(numbers.min())
             distribution = np.bincount(numbers - first) / len(numbers)
-            ends.append(equal_tails(first, distribution, level))
+            ends.append(equal_tails(first, distribution, 1 - level))
         low, high = np.array(ends).T
         return low, high
 

@@ -1,15 +1,22 @@
-"""Intervals for counts without the normal distribution: sums of binomials, added up or inverted.
+"""Intervals for counts without the normal distribution: sums of binomials, inverted or added up.
+
+Unbiased: some outputs are marked, those with a score above the middle. A person who is counted
+reports one of them with chance b, another person with chance a < b; where these chances differ
+among the people, b and a are known to lie between two numbers each. The number T of marked reports
+then lies, in distribution, between
+
+    Binomial(s, b-) + Binomial(n - s, a-)    and    Binomial(s, b+) + Binomial(n - s, a+)
+
+for a count of s, and about a population between two binomials. The interval runs from the first to
+the last s that neither of two tests rejects: T is not too small under the lower law, nor too large
+under the upper one. It holds the truth at its level whatever that is, and needs no prior (Clopper
+and Pearson 1934, through a channel). A count is whole, so a test hardly ever spends all of the
+error that it is allowed; the rest is given to the other one.
 
 Bayes: given the reports the count is a sum of Binomial(n_y, P(counted | y)), a distribution that is
 computed term by term; the interval has equal tails of it.
 
-Unbiased: where the score of a report has two values, the estimate counts the reports of one kind,
-T ~ Binomial(s, q1) + Binomial(n - s, q0) about the people, and T ~ Binomial(n, q0 + (q1 - q0) s/n)
-about the population. The interval holds every s that the exact test of T does not reject.
-
-Half of the probability of the very value that was seen is counted to each tail (mid-p), so the
-level is kept on average over s. Intervals that keep it for every s would be wider than asked for:
-whole numbers jump.
+Source: math exact intervals through a channel, and their error reused.
 """
 
 from __future__ import annotations
@@ -21,25 +28,31 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import extra
 from liftlock.estimate.estimators import Linear
-from liftlock.estimate.intervals.base import Interval, IntervalEstimate, IntervalRequest, Kind
+from liftlock.estimate.intervals.base import (
+    Interval,
+    IntervalEstimate,
+    IntervalRequest,
+    Kind,
+    Tails,
+)
 from liftlock.estimate.intervals.normal import Normal
 from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 MOST_REPORTS = 20_000
+"""Posteriors of more reports are not added up term by term, and error is not reused."""
 MOST_SUMS = 5_000
-"""So many binomials are added up, over all answers; beyond either the normal is as good."""
+"""So many binomials are added up, over all answers."""
 
-_TESTS = 60
-"""So many tests are made to find the two ends of an interval, each of one sum of two binomials."""
-_SAME = 1e-9
+_ROUNDING = 1e-9
 _REACH = 9.0
 """Binomials are cut off so many standard deviations away: less than 1e-18 is lost."""
 
 Integers = npt.NDArray[np.int64]
+Law = tuple[float, float]
+"""The chance of a marked report of somebody who is counted, and of somebody who is not."""
 
 
 def binomial_distribution(number: int, chance: float) -> tuple[int, Floats]:
@@ -49,21 +62,16 @@ def binomial_distribution(number: int, chance: float) -> tuple[int, Floats]:
     >>> first, distribution.round(6).tolist()
     (0, [0.25, 0.5, 0.25])
     """
-    with extra("statistics"):
-        from scipy.special import gammaln, xlog1py, xlogy
-
+    if number == 0 or not 0 < chance < 1:
+        return (number if chance >= 1 else 0), np.ones(1)
     middle = number * chance
     reach = _REACH * np.sqrt(middle * (1 - chance)) + 2 * _REACH
     first = max(0, int(np.floor(middle - reach)))
-    places = np.arange(first, min(number, int(np.ceil(middle + reach))) + 1)
-    logarithms = (
-        gammaln(number + 1)
-        - gammaln(places + 1)
-        - gammaln(number - places + 1)
-        + xlogy(places, chance)
-        + xlog1py(number - places, -chance)
-    )
-    distribution: Floats = np.exp(logarithms)
+    places = np.arange(first + 1, min(number, int(np.ceil(middle + reach))) + 1)
+    # P(k) / P(k - 1), whose products need no factorials.
+    ratios = (number - places + 1) / places * (chance / (1 - chance))
+    logarithms = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
+    distribution: Floats = np.exp(logarithms - logarithms.max())
     return first, distribution / distribution.sum()
 
 
@@ -84,23 +92,19 @@ def sum_distribution(numbers: Integers, chances: Floats) -> tuple[int, Floats]:
     return begin, distribution
 
 
-def equal_tails(begin: int, distribution: Floats, level: float) -> tuple[float, float]:
-    """Return the first and last whole number with more than (1 - level)/2 on either side (mid-p).
+def equal_tails(begin: int, distribution: Floats, error: float) -> tuple[float, float]:
+    """Return the first and last whole number with at most half of the error beyond either.
 
-    >>> equal_tails(0, np.array([0.01, 0.09, 0.8, 0.09, 0.01]), 0.9)
+    >>> equal_tails(0, np.array([0.01, 0.09, 0.8, 0.09, 0.01]), 0.1)
     (1.0, 3.0)
     """
-    below = np.cumsum(distribution) - distribution / 2
-    tail = (1 - level) / 2
-    inside = np.flatnonzero((below > tail) & (1 - below > tail))
-    if not len(inside):
-        # One number has nearly all the probability.
-        inside = np.array([int(np.argmax(distribution))])
+    below = np.cumsum(distribution)
+    inside = np.flatnonzero((below > error / 2) & (1 - below + distribution > error / 2))
     return float(begin + inside[0]), float(begin + inside[-1])
 
 
 class Exact(Interval):
-    """Equal tails of the distribution of a count, or all counts that no exact test rejects."""
+    """All counts that no exact test rejects, or equal tails of what a prior says of a count."""
 
     key: ClassVar[Kind] = "exact"
     title: ClassVar[str] = "an exact interval"
@@ -114,117 +118,179 @@ class Exact(Interval):
         if question.behind is not None:
             return "values that are read through the profiles", remedy
         if not question.counts:
-            return "sums of other numbers than 0 and 1", f"{remedy}, or for bootstrap"
+            return "sums of other numbers than 0 and 1", remedy
+        if not request.posterior:
+            if MarkedReports.of(linear).separate.all():
+                return None
+            return "outputs that do not tell these values from all others", remedy
         if request.tally.reports[0] > MOST_REPORTS:
             return f"more than {MOST_REPORTS:,} reports", f"{remedy}, which are as good there"
-        outputs, answers = linear.scores.shape
-        if (outputs if request.posterior else _TESTS) * answers > MOST_SUMS:
+        if linear.scores.size > MOST_SUMS:
             return "so many answers and outputs", f"{remedy}, or for one value at a time"
-        if not request.posterior and any(
-            BinaryScores.of(linear, column) is None for column in range(answers)
-        ):
-            return "scores of more than two values", f"{remedy}, or for credible"
         return None
 
     def make(self, request: IntervalRequest) -> IntervalEstimate:
-        """Return the intervals, and where the numbers are so small that their coverage jumps."""
-        linear, counts, level = request.linear, request.counts, request.level
+        """Return the intervals."""
+        linear, counts = request.linear, request.counts
         if request.posterior:
             ends = [
-                equal_tails(*sum_distribution(counts, chances), level)
+                equal_tails(*sum_distribution(counts, chances), request.one_error)
                 for chances in linear.scores.T
             ]
-            told = "94 to 100 times in 100, mostly more often than asked for"
         else:
-            ends = [
-                self._invert_test(linear, column, counts, level, request.about)
-                for column in range(linear.scores.shape[1])
-            ]
-            told = "92 to 100 times in 100, depending on what it is, and 95 to 96 times on average"
+            marked, tails, reports = MarkedReports.of(linear), request.tails, int(counts.sum())
+            seen = counts @ marked.chosen
+            known: dict[tuple[object, ...], tuple[float, float]] = {}
+            ends = []
+            for place in range(linear.scores.shape[1]):
+                laws, own = marked.laws(place), tails.of(place)
+                same = (int(seen[place]), laws, None if own.centre is None else float(own.centre))
+                if same not in known:
+                    known[same] = invert_tests(laws, same[0], reports, own, request.about)
+                ends.append(known[same])
         low, high = np.array(ends).T
-        errors = Normal().raw_interval(request).errors
-        assert errors is not None
-        found = IntervalEstimate(errors, low, high, "exact")
-        few = errors**2 < linear.enough * np.ptp(linear.influences, axis=0) ** 2
-        if not few.any():
-            return found
-        return found.with_remarks(
-            f"few reports decide about {request.question.list_names(few)}, and whole numbers jump: "
-            f"exact intervals of 95 % hold the truth {told}; more reports would help, another kind "
-            "of interval would not"
-        )
-
-    @staticmethod
-    def _invert_test(
-        linear: Linear[Dense], column: int, counts: Integers, level: float, about: About
-    ) -> tuple[float, float]:
-        kinds = BinaryScores.of(linear, column)
-        assert kinds is not None
-        seen = int(counts[kinds.chosen].sum())
-        return invert_test(kinds, seen, int(counts.sum()), level, about)
+        return IntervalEstimate(Normal().raw_interval(request).errors, low, high, "exact")
 
 
 # --- inverted tests -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BinaryScores:
-    """An estimate that counts the reports of a set of outputs.
+@dataclass(frozen=True, eq=False)
+class MarkedReports:
+    """Outputs that are marked for each answer, and how likely people are to report one of them.
 
-    `chosen` marks the outputs; a person who is counted reports one with chance `q1`, another
-    person with chance `q0` < `q1`.
+    `own` has the least and the largest chance of a person who is counted, `other` that of a person
+    who is not, with a column for each answer.
     """
 
     chosen: npt.NDArray[np.bool_]
-    q1: float
-    q0: float
+    own: Floats
+    other: Floats
 
     @classmethod
-    def of(cls, estimator: Linear[Dense], column: int) -> BinaryScores | None:
-        """Return the kinds if the scores of this answer have two values, else None."""
+    def of(cls, estimator: Linear[Dense]) -> MarkedReports:
+        """Mark the outputs whose scores are above the middle of those that are possible."""
         model = estimator.model
-        counted = estimator.question.values[:, column] > 0.5
-        if counted.all() or not counted.any():
-            return None
-        scores = estimator.scores[:, column]
-        possible = model.expected > 0
-        least, most = scores[possible].min(), scores[possible].max()
+        counted: npt.NDArray[np.bool_] = estimator.question.values > 0.5
+        possible = model.rows.max(axis=0)[:, None] > 0
+        scores = estimator.scores
+        least = np.where(possible, scores, np.inf).min(axis=0)
+        most = np.where(possible, scores, -np.inf).max(axis=0)
         chosen = scores > (least + most) / 2
-        apart = np.where(chosen, most, least) - scores
-        if not np.all(np.abs(apart[possible]) <= _SAME * max(most - least, 1.0)):
-            return None
-        chances = model.rows @ chosen
-        q1, q0 = float(chances[counted].mean()), float(chances[~counted].mean())
-        spread = np.abs(chances - np.where(counted, q1, q0)).max()
-        if q1 <= q0 or spread > _SAME:
-            return None
-        return cls(chosen, q1, q0)
+        # Rounding must not take a chance out of its bounds.
+        chances = np.clip(model.rows @ chosen, 0.0, 1.0)
+        sure = np.where(np.abs(chances - np.rint(chances)) < 1e-15, np.rint(chances), chances)
+        own, other = (
+            np.array(
+                [
+                    np.where(some, sure, np.inf).min(axis=0),
+                    np.where(some, sure, -np.inf).max(axis=0),
+                ]
+            )
+            for some in (counted, ~counted)
+        )
+        return cls(chosen, _settled(own), _settled(other))
+
+    @property
+    def separate(self) -> npt.NDArray[np.bool_]:
+        """Whether everybody who is counted is likelier to give a marked report than the others."""
+        found: npt.NDArray[np.bool_] = self.own[0] > self.other[1] + _ROUNDING
+        return found
+
+    @property
+    def alike(self) -> bool:
+        """Whether there are two kinds of people only: those who are counted, and the others."""
+        return bool((np.ptp(self.own, axis=0) + np.ptp(self.other, axis=0) == 0).all())
+
+    def laws(self, place: int) -> tuple[Law, Law]:
+        """Return the lower and the upper law of one answer."""
+        lower, upper = zip(self.own[:, place].tolist(), self.other[:, place].tolist(), strict=True)
+        return lower, upper
+
+    def width(self, reports: float, shares: Floats, z: float) -> Floats:
+        """Return how wide intervals will be, about, if such shares of the people are counted."""
+        own, other = self.own.mean(axis=0), self.other.mean(axis=0)
+        variance = reports * (shares * own * (1 - own) + (1 - shares) * other * (1 - other))
+        unknown = reports * (
+            shares * np.ptp(self.own, axis=0) + (1 - shares) * np.ptp(self.other, axis=0)
+        )
+        found: Floats = (2 * z * np.sqrt(variance) + 1 + unknown) / (own - other)
+        return found
 
 
-def invert_test(
-    kinds: BinaryScores, seen: int, reports: int, level: float, about: About
+def _settled(chances: Floats) -> Floats:
+    """Return one number for both bounds where they differ by rounding alone."""
+    found: Floats = np.where(np.ptp(chances, axis=0) < _ROUNDING, chances.mean(axis=0), chances)
+    return found
+
+
+def invert_tests(
+    laws: tuple[Law, Law], seen: int, reports: int, tails: Tails, about: About
 ) -> tuple[float, float]:
-    """Return the first and last s that the two one-sided tests do not reject."""
-    tail = (1 - level) / 2
+    """Return the first and the last s that neither test of the number of marked reports rejects.
+
+    If the reports are beyond what any s explains, both are the nearer edge.
+
+    >>> coin = (0.75, 0.25)
+    >>> invert_tests((coin, coin), 40, 100, Tails(0.05), "people")
+    (12.0, 48.0)
+    """
     if about == "population":
-        return _population_ends(kinds, seen, reports, tail)
+        return _population_ends(laws, seen, reports, tails)
+    lower, upper = laws
 
-    def below(s: int) -> float:
-        """Return P(T < seen) + P(T = seen) / 2."""
-        first, distribution = binomial_distribution(s, kinds.q1)
-        begin, other = binomial_distribution(reports - s, kinds.q0)
-        steps = np.concatenate([[0.0], np.cumsum(other) - other / 2, [1.0]])
-        places = seen - first - np.arange(len(distribution)) - begin + 1
-        return float(distribution @ steps[np.clip(places, 0, len(steps) - 1)])
+    def allowed(side: int, s: int) -> float:
+        centre = tails.centre
+        return tails.allow(side, 0 if centre is None else int(np.sign(s - float(centre))))
 
-    # The chance of fewer than what was seen falls as s grows.
-    low = _first(lambda s: 1 - below(s) > tail, reports)
-    high = reports - _first(lambda s: below(reports - s) > tail, reports)
-    return float(low), float(max(low, high))
+    def few(s: int) -> float:
+        """Return the chance of so few marked reports; it falls as s grows."""
+        return _at_most(seen, s, reports, lower)
+
+    def many(s: int) -> float:
+        """Return the chance of so many marked reports; it rises with s."""
+        return 1.0 - _at_most(seen - 1, s, reports, upper)
+
+    low = _first(lambda s: many(s) > allowed(0, s), reports + 1)
+    high = reports - _first(lambda s: few(reports - s) > allowed(1, reports - s), reports + 1)
+    if low > high:
+        return (0.0, 0.0) if high < 0 else (float(reports), float(reports))
+    if reports > MOST_REPORTS:
+        # One report is too little to be worth the search.
+        return float(low), float(high)
+
+    def left(s: int) -> tuple[float, float]:
+        """Return what each test may spend at s, with what the other one leaves over."""
+        people = np.array([s, reports - s])
+        below = above = sum_distribution(people, np.array(lower))[1]
+        if lower != upper:
+            above = sum_distribution(people, np.array(upper))[1]
+        at_the_top = tails.error - _spend(below, allowed(1, s))
+        return tails.error - _spend(above[::-1], at_the_top), at_the_top
+
+    first = next((s for s in range(low, high + 1) if many(s) > left(s)[1]), low)
+    last = next((s for s in range(high, first - 1, -1) if few(s) > left(s)[0]), first)
+    return float(first), float(last)
+
+
+def _spend(distribution: Floats, allowed: float) -> float:
+    """Return the largest sum of first terms that is not above what is allowed."""
+    sums = np.cumsum(distribution)
+    place = int(np.searchsorted(sums, allowed, side="right"))
+    return float(sums[place - 1]) if place else 0.0
+
+
+def _at_most(seen: int, s: int, reports: int, law: Law) -> float:
+    """Return P(T <= seen) for T ~ Binomial(s, law[0]) + Binomial(reports - s, law[1])."""
+    first, distribution = binomial_distribution(s, law[0])
+    begin, other = binomial_distribution(reports - s, law[1])
+    sums = np.concatenate([[0.0], np.cumsum(other)])
+    places = seen - first - np.arange(len(distribution)) - begin + 1
+    return float(distribution @ sums[np.clip(places, 0, len(sums) - 1)])
 
 
 def _first(accepted: Callable[[int], bool], most: int) -> int:
-    """Return the first whole number up to `most` that is accepted; all after it are."""
+    """Return the first whole number below `most` that is accepted, else `most`; all after are."""
     low, high = 0, most
     while low < high:
         middle = (low + high) // 2
@@ -236,22 +302,45 @@ def _first(accepted: Callable[[int], bool], most: int) -> int:
 
 
 def _population_ends(
-    kinds: BinaryScores, seen: int, reports: int, tail: float
+    laws: tuple[Law, Law], seen: int, reports: int, tails: Tails
 ) -> tuple[float, float]:
-    with extra("statistics"):
-        from scipy.optimize import brentq
-        from scipy.special import bdtr
+    lower, upper = laws
 
-    def below(share: float) -> float:
-        chance = kinds.q0 + (kinds.q1 - kinds.q0) * share
-        fewer = bdtr(seen - 1, reports, chance) if seen > 0 else 0.0
-        return float(fewer + bdtr(seen, reports, chance)) / 2
+    def share(law: Law, side: int, where: int) -> float:
+        """Return the share at which the number of marked reports is as unlikely as is allowed."""
+        chance = _binomial_end(seen, reports, tails.allow(side, where), side)
+        return (chance - law[1]) / (law[0] - law[1])
 
-    def end(wanted: float) -> float:
-        if below(0.0) <= wanted:
-            return 0.0
-        if below(1.0) >= wanted:
-            return 1.0
-        return float(brentq(lambda share: below(share) - wanted, 0.0, 1.0, xtol=1e-12))
+    if tails.centre is None:
+        low, high = share(upper, 0, 0), share(lower, 1, 0)
+    else:
+        middle = float(tails.centre) / reports
+        low, high = share(upper, 0, -1), share(lower, 1, 1)
+        low = low if low < middle else max(middle, share(upper, 0, 1))
+        high = high if high > middle else min(middle, share(lower, 1, -1))
+    return reports * min(max(low, 0.0), 1.0), reports * min(max(high, 0.0), 1.0)
 
-    return reports * end(1 - tail), reports * end(tail)
+
+def _binomial_end(seen: int, reports: int, allowed: float, side: int) -> float:
+    """Return the chance with P(T >= seen) = allowed (side 0), or P(T <= seen) = allowed (side 1).
+
+    The ends of Clopper and Pearson (1934).
+
+    >>> round(_binomial_end(0, 10, 0.05, 1), 4), _binomial_end(0, 10, 0.05, 0)
+    (0.2589, 0.0)
+    """
+    if seen == (reports if side else 0):
+        return float(side)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        first, distribution = binomial_distribution(reports, middle)
+        sums = np.concatenate([[0.0], np.cumsum(distribution)])
+        place = (seen if side else seen - 1) - first + 1
+        below = float(sums[min(max(place, 0), len(sums) - 1)])
+        # Rounded outwards: the interval is never shorter than it should be.
+        if (below > allowed) if side else (1.0 - below < allowed):
+            low = middle
+        else:
+            high = middle
+    return high if side else low

@@ -1,31 +1,39 @@
-"""Intervals from exact variance formulas and the normal distribution.
+"""Intervals from bounds of the variance and the normal distribution, whatever the truth is.
 
-The variance of an estimate may depend on the truth s. The interval holds every s with
-|estimate - s| <= z sqrt(Var(s)), a quadratic equation: for a count this is Wilson's score interval,
-and for two symbols the variance under each s is exact.
+The variance of an estimate depends on the truth s, and on how the other people spread, which nobody
+knows. It is below each of the bounds that the model gives, and the interval holds every s with
+
+    |estimate - s| <= z sqrt(V(s)) + (z^2 - 1) k / 6 + step / 2 + bias
+
+for all bounds V: quadratic equations, whose solution for a count is Wilson's score interval. The
+second term is the first correction of Cornish and Fisher for a third moment of up to k V, and the
+third one that for estimates that come in steps; the bias is that of reports which are not read.
+Where a bound V is itself estimated, with the standard error t, it is raised by
+(z^2 + 1) t^2 / 4 V, as Student's distribution would do.
 
 Source: 001 eq. (14).
 """
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
 
-from liftlock.errors import extra
 from liftlock.estimate.intervals.base import (
     Interval,
     IntervalEstimate,
     IntervalRequest,
     Kind,
-    quantile,
+    Tails,
 )
+from liftlock.estimate.models import Bound, Error
 from liftlock.exact.integers import Floats
 
 
 class Normal(Interval):
-    """All sums near enough to the estimate, by their variance and the normal distribution."""
+    """All sums near enough to the estimate, by bounds of its variance."""
 
     key: ClassVar[Kind] = "normal"
     title: ClassVar[str] = "a normal interval"
@@ -44,39 +52,62 @@ class Normal(Interval):
         return found.with_remarks(*rough)
 
     def raw_interval(self, request: IntervalRequest) -> IntervalEstimate:
-        """Return all s with |estimate - s| <= z sqrt(Var(s)), kept within what is possible."""
+        """Return the intervals, kept within what is possible."""
         error = request.linear.error(request.tally, request.about)
-        if error.variance is None:
+        if not error.bounds:
             return IntervalEstimate.none(*error.remarks)
-        errors = np.sqrt(np.maximum(error.variance, 0.0))
-        z: Floats | float = quantile(request.level)
-        if error.people is not None:
-            z = student_quantile(request.level, error.people)
-        if error.slope is None:
-            low, high = request.values - z * errors, request.values + z * errors
-        else:
-            low, high = solve(z, error.variance, error.slope, error.bend)
-            low, high = request.values + low, request.values + high
+        values = request.values
+        variances = [np.asarray(bound.variance) for bound in error.bounds]
+        errors = np.sqrt(np.maximum(np.min(np.broadcast_arrays(*variances), axis=0), 0.0))
+        tails = request.tails
+        low, high = (values + _reach(error, tails, values, side) for side in (0, 1))
         possible = request.model.possible_range(request.question, request.tally)
         if possible is not None:
             low, high = np.clip(low, *possible), np.clip(high, *possible)
         return IntervalEstimate(errors, low, high, "normal", error.remarks)
 
 
-def student_quantile(level: float, people: Floats) -> Floats:
-    """Return the same quantile of Student's t, for a variance estimated from so many people.
+def _reach(error: Error, tails: Tails, values: Floats, side: int) -> Floats:
+    """Return how far the interval reaches below the estimates (side 0), or above them (side 1).
 
-    >>> student_quantile(0.95, np.array([31.0, 1e9])).round(4).tolist()
-    [2.0423, 1.96]
+    Of truths on the one side of the prior's mean another error is allowed than on the other.
     """
-    with extra("statistics"):
-        from scipy.special import stdtrit
+    if tails.centre is None:
+        return _furthest(error, tails.allow(side, 0), side)
+    # Truths beyond the mean are held first; where none is left, the end is on the nearer side.
+    above = _furthest(error, tails.allow(side, 1), side)
+    below = _furthest(error, tails.allow(side, -1), side)
+    there = tails.centre - values
+    if side:
+        return np.where(above > there, above, np.minimum(below, there))
+    return np.where(below < there, below, np.maximum(above, there))
 
-    return np.asarray(stdtrit(np.maximum(people - 1, 1.0), 0.5 + level / 2))
+
+def _furthest(error: Error, allowed: float, side: int) -> Floats:
+    """Return the furthest d on one side that every bound lets pass, with this error in its tail."""
+    z = NormalDist().inv_cdf(1.0 - allowed)
+    skew = max(z**2 - 1.0, 0.0) * np.maximum(error.skew[1 - side], 0.0) / 6.0
+    reaches = []
+    for bound in error.bounds:
+        d = solve(z, _raised(bound, z), bound.slope, bound.bend)[side]
+        more = skew + np.asarray(error.step) / 2 + np.asarray(error.bias[side])
+        reaches.append(d + (1 if side else -1) * more)
+    together = np.stack(np.broadcast_arrays(*reaches))
+    found: Floats = together.min(axis=0) if side else together.max(axis=0)
+    return found
+
+
+def _raised(bound: Bound, z: float) -> Floats:
+    """Return the variance at the estimate, raised by what its own error may add."""
+    variance = np.maximum(bound.variance, 0.0)
+    more = (z**2 + 1.0) / 4.0 * np.square(bound.spread)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = variance + np.where(more > 0, more / variance, 0.0)
+    return found
 
 
 def solve(
-    z: Floats | float, variance: Floats, slope: Floats, bend: Floats | float
+    z: float, variance: Floats, slope: Floats | float, bend: Floats | float
 ) -> tuple[Floats, Floats]:
     """Return the ends of all d with d^2 <= z^2 (variance + slope d - bend d^2).
 
@@ -84,7 +115,7 @@ def solve(
     >>> float(low[0]), float(high[0])
     (-2.0, 2.0)
     """
-    lead = 1.0 + z**2 * bend
-    half = z**2 * slope / 2
+    lead = 1.0 + z**2 * np.asarray(bend)
+    half = z**2 * np.asarray(slope) / 2
     root = np.sqrt(np.maximum(half**2 + lead * z**2 * variance, 0.0))
     return (half - root) / lead, (half + root) / lead

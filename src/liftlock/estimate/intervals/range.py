@@ -70,18 +70,10 @@ class Range(Interval):
             return IntervalEstimate.none(f"no range: {request.model.unexplained}")
         least, most = request.model.possible_range(question, request.tally)
         low, high = np.maximum(found[0] - drift, least), np.minimum(found[1] + drift, most)
-        spread = IntervalEstimate(None, low, high, self.key)
+        spread = IntervalEstimate(None, low, high, self.key, together=len(low) > 1)
         if not request.posterior:
             spread = spread.widened_to(np.clip(request.values, least, most))
-        level = f"{100 * request.level:.4g} % or more, whatever the truth"
-        # The symbols of an encoding are asked for one by one: each range then holds by itself.
-        alone = len(question.names) == 1
-        return spread.with_remarks(
-            f"the range holds at {level}; more reports need not make it shorter"
-            if alone
-            else f"the ranges of all answers hold together, at {level}; more reports need not make "
-            "them shorter"
-        )
+        return spread.with_remarks("more reports need not make the range shorter")
 
 
 def answer_ranges(

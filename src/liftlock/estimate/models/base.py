@@ -17,7 +17,7 @@ import numpy as np
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import GoodnessOfFit
+from liftlock.estimate.result import ALWAYS, IF_TRUE, GoodnessOfFit
 from liftlock.estimate.weights import Weights
 from liftlock.exact.integers import Floats
 from liftlock.model.alphabet import Alphabet
@@ -51,18 +51,35 @@ class CountedReports(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Error:
-    """The variance of an estimate if the truth is d away from it: variance + slope d - bend d^2.
+class Bound:
+    """An upper bound of the variance if the truth is d away from the estimate.
 
-    Without a `slope` the variance does not depend on the truth. `variance` is None where nothing is
-    known of it; a remark then says why. `people` is given where the variance was estimated from so
-    many of them, and intervals use Student's distribution.
+        variance + slope d - bend d^2
+
+    Where it is estimated from the reports, `spread` is the standard error of that estimate; where
+    it is computed from the channel alone, it holds for every truth, and the spread is 0.
     """
 
-    variance: Floats | None
-    slope: Floats | None = None
+    variance: Floats
+    slope: Floats | float = 0.0
     bend: Floats | float = 0.0
-    people: Floats | None = None
+    spread: Floats | float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Error:
+    """How far an estimate may be from the truth: the variance is below every one of the bounds.
+
+    Without bounds nothing is known of it; a remark then says why. With V the variance, the third
+    moment of estimate - truth is at most `skew[1]` V, and at least -`skew[0]` V. Estimates that
+    come in steps have a `step`. Where not all reports are read, the truth may be further below by
+    `bias[0]`, and further above by `bias[1]`.
+    """
+
+    bounds: tuple[Bound, ...]
+    skew: tuple[Floats | float, Floats | float] = (0.0, 0.0)
+    step: Floats | float = 0.0
+    bias: tuple[Floats | float, Floats | float] = (0.0, 0.0)
     remarks: tuple[str, ...] = ()
 
 
@@ -86,10 +103,12 @@ class Model(ABC):
     companion: ClassVar[str] = "standard error and interval are those of the unbiased estimate"
     """What is said where an estimate borrows the interval of the unbiased one."""
 
-    @property
-    def why(self) -> str:
-        """Why an estimator is taken unasked, where the model leaves no choice."""
-        return ""
+    holds: ClassVar[str] = ALWAYS
+    """When intervals that lean on no prior hold at their level."""
+    if_true: str = IF_TRUE
+    """When those of the Bayes estimate do."""
+    why: str = "it needs no prior"
+    """Why the estimator that is taken unasked is taken."""
 
     def refusal(self, key: str) -> NotDefined:
         """Return the refusal of an estimator that the statistic is not enough for."""
@@ -118,24 +137,19 @@ class Model(ABC):
         found: Floats = np.asarray(statistic, dtype=np.float64) @ scores
         return found
 
-    def reread_reports(
-        self,
-        reports: Any,
-        weights: Any,
-        aggregate: Aggregate,
-        question: Question,
-        method: str,
-        about: About,
-    ) -> tuple[Model, CountedReports]:
-        """Return the model and the sums of reports that are at hand, if they say more than counts.
+    def read_posteriors(
+        self, reports: Any, weights: Any, aggregate: Aggregate, question: Question
+    ) -> tuple[Model, CountedReports] | None:
+        """Return the sums of posteriors of reports that are at hand, if they say more than counts.
 
-        `method` and `about` are what is asked for.
+        None if they do not, or if there is no prior.
         """
-        return self, aggregate
-
-    def without_prior(self, counted: Any) -> tuple[Model, CountedReports] | None:
-        """Return a second reading of the same reports that uses no prior, if there is one."""
         return None
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether posteriors can be computed from the statistic."""
+        return self.masses is not None and "bayes" in self.estimators
 
     # --- errors ---------------------------------------------------------------------------------
 
@@ -150,6 +164,10 @@ class Model(ABC):
     def posterior_error(self, question: Question, tally: Any, about: About) -> Error:
         """Return the variance of what people have, given their reports, or refuse."""
         raise self.refusal("bayes")
+
+    def prior_means(self, question: Question, tally: Any) -> Floats:
+        """Return what the prior expects of each answer, or refuse."""
+        raise no_prior_error("an assisted interval", "exact or normal")
 
     @abstractmethod
     def possible_range(self, question: Question, tally: Any) -> tuple[Floats, Floats] | None:
@@ -175,10 +193,6 @@ class Model(ABC):
         """Return what one person adds to the squared error of each answer, under the prior."""
         raise NotDefined("the expected error", self.lack, self.remedy)
 
-    def error_ratio(self, best: Linear[Any], free: Linear[Any]) -> float:
-        """Return the ratio of the errors of Bayes and unbiased estimate, under the prior."""
-        raise NotDefined("the error of two estimates", self.lack, self.remedy)
-
     # --- tests ----------------------------------------------------------------------------------
 
     @abstractmethod
@@ -190,12 +204,12 @@ class Model(ABC):
         return None
 
 
-def no_prior_error() -> NotDefined:
-    """Return the refusal of posteriors where there is no prior."""
+def no_prior_error(what: str = "the Bayes estimate", other: str = "unbiased") -> NotDefined:
+    """Return the refusal of what leans on a prior where there is none."""
     return NotDefined(
-        "the Bayes estimate",
+        what,
         "reports without a prior",
-        "give the prior, or ask for unbiased, which needs none",
+        f"give the prior, or ask for {other}, which needs none",
     )
 
 

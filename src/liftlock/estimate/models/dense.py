@@ -1,29 +1,31 @@
 """A channel as a table of probabilities, whose reports are counted by output.
 
 Errors of the unbiased estimate about the people: Var(s) = sum_x n_x Var[g(Y) | x]. About the
-population: Var(s) = n (E[g(Y)^2] - (s/n)^2). Both depend on the sum s itself. What else the
-variance depends on (how the rest of the people spread) is taken from non-negative estimates of
-their counts. Of the Bayes estimate: given the reports people are independent, so the variance is
-sum_y n_y Var(f(X) | y).
+population: Var(s) = n (E[g(Y)^2] - (s/n)^2). Both depend on the sum s itself, and on how the other
+people spread, which nobody knows. So there are two bounds. One is a line above all Var[g(Y) | x] as
+a function of f(x): it needs no report, and for a count it is s v(x) + (n - s) max v(x'). The other
+is an unbiased estimate of the variance itself, with its own standard error. Of the Bayes estimate:
+given the reports people are independent, so the variance is sum_y n_y Var(f(X) | y).
 
 Source: 001 eq. (14).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.fit import add_score_test, channel_fit, p_text, prior_fit
-from liftlock.estimate.models.base import Error, Model, no_prior_error, variances_of
+from liftlock.estimate.fit import add_score_test, channel_fit, prior_fit
+from liftlock.estimate.models.base import Bound, Error, Model, no_prior_error, variances_of
 from liftlock.estimate.models.inverse import Inverse
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import GoodnessOfFit
+from liftlock.estimate.result import GoodnessOfFit, p_text
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior
 from liftlock.model.alphabet import Alphabet
@@ -66,7 +68,7 @@ class Dense(Model):
     estimators: ClassVar[frozenset[str]] = frozenset(
         ("bayes", "unbiased", "likelihood", "consistent")
     )
-    intervals: ClassVar[tuple[str, ...]] = ("normal", "exact", "bootstrap", "credible", "range")
+    intervals: ClassVar[tuple[str, ...]] = ("exact", "normal", "assisted", "credible", "range")
     companion: ClassVar[str] = (
         "standard error and interval are those of the unbiased estimate: they hold the same truth, "
         "also where the {key} estimate is at the edge of what is possible"
@@ -200,11 +202,7 @@ class Dense(Model):
         question: Question,  # noqa: ARG002 - a value that is asked for is known given the input
     ) -> Floats:
         """Return Var[g(Y) | x]: a row for each input, a column for each answer."""
-        # Centred first: a difference of large squares would lose its digits.
-        centred = scores - self.expected @ scores
-        means = self.rows @ centred
-        found: Floats = np.maximum(self.rows @ centred**2 - means**2, 0.0)
-        return found
+        return variances_given(self.rows, scores)
 
     # --- errors ---------------------------------------------------------------------------------
 
@@ -221,114 +219,96 @@ class Dense(Model):
     def posterior_error(self, question: Question, tally: OutputSums, about: About) -> Error:
         """Return sum_y (sum a_i^2)_y Var(f | y): given the reports, people are independent."""
         del about
-        return Error(tally.squares @ self.posterior_variances(question))
+        return Error((Bound(tally.squares @ self.posterior_variances(question)),))
+
+    def prior_means(self, question: Question, tally: OutputSums) -> Floats:
+        """Return what the prior expects of each answer."""
+        if self.masses is None:
+            raise no_prior_error("an assisted interval")
+        found: Floats = tally.total * (self.masses @ question.values)
+        return found
 
     def unbiased_error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
-        """Return Var(s), with an upper bound where the reports do not determine it.
-
-        The variance about the people holds sum_x n_x f(x)^2, which for a count is the count itself.
-        """
-        if about == "population" or estimator.question.counts or self.inverse.full:
-            return self._error(estimator, tally, about)
-        why = "the reports do not determine how the people spread, only their sum: "
-        if tally.weighted:
-            remark = f"{why}the variance is that of a likely spread, not a bound"
-            return replace(self._error(estimator, tally, about), remarks=(remark,))
-        remark = f"{why}the interval is that for a population, wide enough whatever the spread"
-        return replace(self._error(estimator, tally, "population"), remarks=(remark,))
-
-    def _error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
-        question = estimator.question
-        # The variance under each possible sum is known for counts, and for two symbols.
-        people = None if question.counts or len(question.inputs) <= 2 else tally.reports
-        if tally.weighted:
-            return Error(*self._weighted_error(estimator, tally, about), people)
-        values = estimator.values(tally.amounts)
-        bend = float(about == "population") / tally.reports
-        return Error(*self._variance_and_slope(estimator, tally, values, about), bend, people)
-
-    def _variance_and_slope(
-        self, estimator: Linear[Any], tally: OutputSums, values: Floats, about: About
-    ) -> tuple[Floats, Floats]:
-        """Return Var(s) at the estimate, and how fast it grows with s.
+        """Return bounds of Var(s), whatever the truth is.
 
         With w(x) = E[g(Y)^2 | x] about the middle of what f can be, and f for f - middle,
 
             Var(s) = sum_x n_x w(x) - sum_x n_x f(x)^2      about the people,
             Var(s) = sum_x n_x w(x) - s^2 / n               about the population.
-
-        Along the regression of the summands on f this is linear in s (but for the s^2 that is
-        written out), and for two symbols exactly so.
         """
-        people = self.likely_counts(tally.counts)
-        variance, slope, f = self._regression(estimator, people, about)
-        middle = estimator.question.values[0] - f[0]
-        ahead = values - tally.reports * middle
-        variance = variance + slope * (ahead - people @ f)
+        question = estimator.question
+        middle = (question.values.min(axis=0) + question.values.max(axis=0)) / 2
+        f, g = question.values - middle, estimator.scores - middle
+        seconds = self.rows @ g**2
+        each = np.maximum(seconds - f**2, 0.0)
+        if about == "people":
+            # With two values of f its square is a number, so that g^2 says what is left.
+            flat = np.ptp(f, axis=0) / 2
+            squares = g**2 - flat**2 if question.counts else None
+            if squares is None and self.inverse.full:
+                squares = self.inverse.matrix @ each
+            bounds = self._people_bounds(f, g, each, squares, tally)
+        else:
+            bounds = self._population_bounds(f, g, seconds, tally)
+        skew = self._skewness(f, g, seconds, each)
         if about == "population":
-            variance = variance - ahead**2 / tally.reports
-            slope = slope - 2 * ahead / tally.reports
-        return variance, slope
+            skew = [part + 3 * np.ptp(f, axis=0) for part in skew]
+        unit = np.sqrt(tally.total_squares / tally.reports) if tally.weighted else 1.0
+        noisy = each.max(axis=0) > _TINY * np.ptp(g, axis=0) ** 2
+        step = np.where(estimator.in_steps & noisy, np.ptp(g, axis=0), 0.0)
+        return Error(bounds, (unit * skew[0], unit * skew[1]), unit * step)
+
+    def _skewness(self, f: Floats, g: Floats, seconds: Floats, each: Floats) -> list[Floats]:
+        """Return the largest ratio of third moment and variance of a report, downwards and up."""
+        third = self.rows @ g**3 - 3 * f * seconds + 2 * f**3
+        ratios = np.divide(third, each, out=np.zeros_like(third), where=each > _TINY * seconds)
+        return [np.maximum(-ratios, 0.0).max(axis=0), np.maximum(ratios, 0.0).max(axis=0)]
+
+    def _people_bounds(
+        self, f: Floats, g: Floats, each: Floats, squares: Floats | None, tally: OutputSums
+    ) -> tuple[Bound, ...]:
+        """Return bounds of sum_x n_x v(x); `squares` are scores whose mean given x is v(x)."""
+        line = line_above(f, each, self.reference)
+        known = bound_above(line, tally.amounts @ g, each, tally, "people")
+        if tally.weighted or squares is None or not self._spreads(f, each, line):
+            return (known,)
+        slope, rest = self._regression(f, g, each, squares)
+        spread = np.sqrt(tally.reports * variances_given(self.rows, rest).max(axis=0))
+        return known, Bound(tally.counts @ squares, slope, 0.0, spread)
+
+    def _population_bounds(
+        self, f: Floats, g: Floats, seconds: Floats, tally: OutputSums
+    ) -> tuple[Bound, ...]:
+        """Return bounds of n E[g^2] - s^2 / n; with weights, of sum_i a_i^2 Var g."""
+        line = line_above(f, seconds, self.reference)
+        ahead, reports = tally.amounts @ g, tally.reports
+        known = bound_above(line, ahead, seconds, tally, "population")
+        if tally.weighted or not self._spreads(f, seconds, line):
+            return (known,)
+        slope, rest = self._regression(f, g, seconds, g**2)
+        spread = np.sqrt(reports * (self.rows @ (rest - self.expected @ rest) ** 2).max(axis=0))
+        variance = tally.counts @ g**2 - ahead**2 / reports
+        return known, Bound(variance, slope - 2 * ahead / reports, 1.0 / reports, spread)
+
+    @staticmethod
+    def _spreads(f: Floats, target: Floats, line: tuple[Floats, Floats]) -> bool:
+        """Tell whether the line above leaves anything to be estimated."""
+        return bool((line[0] + line[1] * f - target > 1e-9 * target.max(axis=0)).any())
 
     def _regression(
-        self, estimator: Linear[Any], people: Floats, about: About
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return sum_x n_x v(x), the slope of v on f, and f about its middle.
+        self, f: Floats, g: Floats, target: Floats, scores: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the slope of a target on f under the reference masses, and the scores without it.
 
-        v is w - f^2 about the people and w about the population.
+        For sums of two values the regression is exact, and nothing is left of the scores.
         """
-        question, rows = estimator.question, self.rows
-        middle = (question.values.min(axis=0) + question.values.max(axis=0)) / 2
-        f, squares = question.values - middle, (estimator.scores - middle) ** 2
-        # One more person, who is like everybody: no symbol is without weight in the regression.
-        weights = people + self.reference
-        mixed = weights @ rows @ squares
-        if question.is_histogram:
-            # w is needed for the symbol itself only: a product of matrices would be most of the
-            # work.
-            own = np.einsum("xy,yx->x", rows, squares)
-            products = weights * own + mixed * f.min(axis=0)
-        else:
-            products = weights @ (f * (rows @ squares))
-        sums, variance = mixed, people @ rows @ squares
-        if about == "people":
-            products = products - weights @ f**3
-            sums, variance = sums - weights @ f**2, variance - people @ f**2
-        total = weights.sum(axis=-1, keepdims=True)
-        centre = weights @ f / total
-        along = weights @ f**2 / total - centre**2
-        across = products / total - centre * sums / total
+        centre = self.reference @ f
+        along = self.reference @ (f - centre) ** 2
+        across = self.reference @ ((f - centre) * target)
         # Where everybody counts alike there is no slope, whatever the unit f is measured in.
         varied = along > _TINY * np.abs(f).max(axis=0) ** 2
         slope = np.divide(across, along, out=np.zeros_like(across), where=varied)
-        return variance, slope, f
-
-    def _weighted_error(
-        self, estimator: Linear[Any], tally: OutputSums, about: About
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return sum_i a_i^2 Var at the estimate, its slope, and its bend.
-
-        About the people a_i^2 is estimated for each value, so weights may go with values. About the
-        population they do not (people are drawn at random), and the variance is that of any person.
-        """
-        total, squares = tally.total, tally.squares.sum(axis=-1, keepdims=True)
-        if about == "people":
-            people = self.likely_counts(tally.squares)
-            variance, slope, _ = self._regression(estimator, people, about)
-            return variance, np.zeros_like(slope), np.zeros_like(total)
-        # As if all had the same weight: then the sum is this many times that of the reports.
-        scale = total / tally.reports
-        alike = estimator.values(tally.counts)
-        if not tally.signed:
-            alike = estimator.values(tally.amounts) / np.where(scale > 0, scale, 1.0)
-        plain = OutputSums.plain(tally.counts)
-        variance, slope = self._variance_and_slope(estimator, plain, alike, about)
-        larger = squares / tally.reports
-        if tally.signed:
-            return larger * variance, np.zeros_like(slope), np.zeros_like(total)
-        ratio = np.divide(larger, scale, out=np.zeros_like(scale), where=scale > 0)
-        bend = np.divide(squares, total**2, out=np.zeros_like(total), where=total > 0)
-        return larger * variance, ratio * slope, bend
+        return slope, scores - slope * g
 
     def likely_counts(self, counts: Floats, steps: int = STEPS) -> Floats:
         """Return counts of inputs (..., m) near the most likely ones, from those of outputs.
@@ -352,32 +332,17 @@ class Dense(Model):
         self, estimator: Linear[Any], tally: OutputSums, errors: Floats
     ) -> tuple[str, ...]:
         """Say where the normal distribution is known to be rough."""
-        remarks = []
-        question, steps = estimator.question, np.ptp(estimator.influences, axis=0)
-        # Weights enter squared; their mean square makes the steps comparable.
-        scale = float(tally.squares.sum() / tally.reports[0])
-        # Without any noise there is nothing to be rough about.
-        noisy = errors**2 > 1e-12 * scale * steps**2
-        few = estimator.are_counts & noisy & (errors**2 < estimator.enough * scale * steps**2)
-        if few.any():
-            kinds = "exact intervals" if question.counts else "credible intervals"
-            other = "no other kind takes weights"
-            remedy = other if tally.weighted else f"{kinds} need no normal approximation"
-            remarks.append(
-                f"few reports decide about {question.list_names(few)}, and whole numbers jump: in "
-                "such cases normal intervals of 95 % were measured to hold the truth 78 to 100 "
-                f"times in 100; {remedy}"
-            )
-        people, least = tally.people[0], FEW_WEIGHTED if tally.weighted else _FEW
-        if people < least:
-            remarks.append(
-                f"the normal approximation is rough for weights that say as much as {people:.3g} "
-                f"equal ones: below {least} the level is not kept"
-                if tally.weighted
-                else f"the normal approximation is rough for {people:.0f} people: below {least} "
-                "the level is not kept; credible intervals need no normal approximation"
-            )
-        return tuple(remarks)
+        del estimator
+        people, least = float(tally.people[0]), FEW_WEIGHTED if tally.weighted else _FEW
+        if people >= least or not errors.any():
+            return ()
+        return (
+            f"the normal approximation is rough for weights that say as much as {people:.3g} "
+            f"equal ones: below {least} the level is not kept"
+            if tally.weighted
+            else f"the normal approximation is rough for {people:.0f} people: below {least} "
+            "the level is not kept",
+        )
 
     def expected_errors(self, question: Question, method: str, about: About) -> Floats:
         """Return what one person adds to the squared error of each answer, under the prior."""
@@ -400,20 +365,6 @@ class Dense(Model):
         assert self.masses is not None
         return variances_of(self.masses, question.values)
 
-    def error_ratio(self, best: Linear[Any], free: Linear[Any]) -> float:
-        """Return the ratio of root mean squared errors under the prior, of all answers together.
-
-        Source: 001 eq. (14).
-        """
-        assert self.masses is not None
-        reports, values = self.mixture(self.masses), best.question.values
-        centre = self.masses @ values
-        # With means that are right, Var = E[g^2] - E[f^2] for one, E[f^2] - E[g^2] for the other.
-        around = self.masses @ (values - centre) ** 2
-        least = around - reports @ (best.scores - centre) ** 2
-        worse = reports @ (free.scores - centre) ** 2 - around
-        return float(np.sqrt(max(least.sum(), 0.0) / worse.sum())) if worse.sum() > 0 else 1.0
-
     # --- tests ----------------------------------------------------------------------------------
 
     def fit(self, question: Question, counted: Aggregate) -> GoodnessOfFit | None:
@@ -424,7 +375,7 @@ class Dense(Model):
         if len(question.names) > 1:
             return found
         scores = self.posterior_scores(question)[:, 0]
-        return add_score_test(found, scores, self.mixture(self.masses), counted)
+        return add_score_test(found, scores, self.mixture(self.masses), counted, self.symbols)
 
     def mismatch_warning(self, counted: Aggregate) -> str | None:
         """Return the warning that no prior at all explains the reports, if none does."""
@@ -455,13 +406,12 @@ class OutputSums:
     @classmethod
     def of(cls, aggregate: Aggregate) -> OutputSums:
         """Read an aggregate of the reports of a channel."""
-        weights = aggregate.weights
         return cls(
             aggregate.floats(),
             aggregate.amounts(),
             aggregate.squares(),
-            weights is not None,
-            weights is not None and weights.least < 0,
+            aggregate.weighted,
+            aggregate.signed,
         )
 
     @classmethod
@@ -476,12 +426,17 @@ class OutputSums:
     @property
     def reports(self) -> Floats:
         """How many reports there are, shape (..., 1)."""
-        return _sum_outputs(self.counts)
+        return sum_outputs(self.counts)
 
     @property
     def total(self) -> Floats:
         """The sum of all weights, shape (..., 1)."""
-        return _sum_outputs(self.amounts)
+        return sum_outputs(self.amounts)
+
+    @property
+    def total_squares(self) -> Floats:
+        """The sum of their squares, shape (..., 1)."""
+        return sum_outputs(self.squares)
 
     @property
     def people(self) -> Floats:
@@ -491,16 +446,92 @@ class OutputSums:
         """
         if not self.weighted or self.signed:
             return self.reports
-        spread = _sum_outputs(self.squares)
+        spread = self.total_squares
         found: Floats = np.divide(
             self.total**2, spread, out=np.zeros_like(spread), where=spread > 0
         )
         return np.minimum(found, self.reports)
 
 
-def _sum_outputs(values: Floats) -> Floats:
+def sum_outputs(values: Floats) -> Floats:
+    """Add up the last axis, and keep it."""
     found: Floats = values.sum(axis=-1, keepdims=True)
     return found
+
+
+def variances_given(rows: Floats, scores: Floats) -> Floats:
+    """Return Var[g(Y) | x]: a row for each input, a column for each answer."""
+    # Centred first: a difference of large squares would lose its digits.
+    centred = scores - rows.mean(axis=0) @ scores
+    means = rows @ centred
+    found: Floats = np.maximum(rows @ centred**2 - means**2, 0.0)
+    return found
+
+
+def line_above(f: Floats, target: Floats, masses: Floats) -> tuple[Floats, Floats]:
+    """Return a and b with a + b f(x) >= target(x) for every x, least on average over the masses.
+
+    >>> f, target = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [4.0], [3.0]])
+    >>> [float(part[0]) for part in line_above(f, target, np.array([0.5, 0.25, 0.25]))]
+    [1.0, 3.0]
+    """
+    least, most = f.min(axis=0), f.max(axis=0)
+    if ((f == least) | (f == most)).all():
+        low = np.where(f == least, target, -np.inf).max(axis=0)
+        high = np.where(f == most, target, -np.inf).max(axis=0)
+        reach = most - least
+        slope = np.divide(high - low, reach, out=np.zeros_like(reach), where=reach > 0)
+        return low - slope * least, slope
+    ends = [_facet(*column) for column in zip(f.T, target.T, masses @ f, strict=True)]
+    start, slope = np.array(ends).T
+    # Rounding must not leave a target above its line.
+    return start + np.maximum(target - start - slope * f, 0.0).max(axis=0), slope
+
+
+def _facet(f: Floats, target: Floats, middle: float) -> tuple[float, float]:
+    """Return the side of the upper hull of points that is above the middle."""
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted(zip(f.tolist(), target.tolist(), strict=True)):
+        while hull and hull[-1][0] == x:
+            hull.pop()
+        while len(hull) > 1 and _turns_up(hull[-2], hull[-1], (x, y)):
+            hull.pop()
+        hull.append((x, y))
+    if len(hull) == 1:
+        return hull[0][1], 0.0
+    (x0, y0), (x1, y1) = next(
+        (side for side in pairwise(hull) if middle <= side[1][0]), (hull[-2], hull[-1])
+    )
+    slope = (y1 - y0) / (x1 - x0)
+    return y0 - slope * x0, slope
+
+
+def _turns_up(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) >= (b[1] - a[1]) * (c[0] - a[0])
+
+
+def bound_above(
+    line: tuple[Floats, Floats],
+    ahead: Floats,
+    target: Floats,
+    tally: OutputSums | Aggregate,
+    about: About,
+) -> Bound:
+    """Return the bound of a variance that a line gives.
+
+    About the people it is sum_i a_i^2 v(x_i), about the population sum_i a_i^2 (E w - E[f]^2), with
+    v or w below the line. `ahead` is the estimate less that of people in the middle of f.
+    """
+    total, squares = tally.total, tally.total_squares
+    start, slope = line
+    if about == "people" and not tally.weighted:
+        return Bound(total * start + slope * ahead, slope)
+    if about == "people" or tally.signed or not np.all(total > 0):
+        # Weights may go with values: the largest variance counts for everybody.
+        return Bound(squares * target.max(axis=0))
+    ratio = squares / total
+    variance = squares * start + ratio * (slope - ahead / total) * ahead
+    return Bound(variance, ratio * (slope - 2 * ahead / total), ratio / total)
 
 
 def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:

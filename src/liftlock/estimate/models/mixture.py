@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.models.base import Error, Model, no_prior_error, variances_of
-from liftlock.estimate.models.dense import Dense, OutputSums, model_of
+from liftlock.estimate.models.base import Bound, Error, Model, no_prior_error, variances_of
+from liftlock.estimate.models.dense import Dense, OutputSums, model_of, variances_given
 from liftlock.estimate.question import About, Question, ask
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior, ProfileGraph
@@ -54,6 +54,7 @@ class Mixture(Dense):
     """P_i(x): a row for each profile, a column for each value."""
     matrices: Floats
     """A^i[x, y], by profile, value and output; one for all profiles if they are not used."""
+    holds: ClassVar[str] = "whatever the shares of the profiles"
     noun: ClassVar[str] = "profiles"
     unexplained: ClassVar[str] = (
         "no mixture of these profiles explains the reports: their distributions may be wrong"
@@ -144,16 +145,6 @@ class Mixture(Dense):
         assert self.masses is not None
         return variances_of(self.masses @ self.value_distributions, question.behind.values)
 
-    def error_ratio(self, best: Linear[Any], free: Linear[Any]) -> float:
-        """Return the ratio of root mean squared errors under the prior, of all answers together."""
-        question = best.question
-        if question.behind is None:
-            return super().error_ratio(best, free)
-        assert self.masses is not None
-        variances = self.mixture(self.masses) @ self.posterior_variances(question)
-        others = self.masses @ self.error_variances(free.scores, question)
-        return float(np.sqrt(variances.sum() / others.sum())) if others.sum() > 0 else 1.0
-
     def unbiased_error(self, estimator: Linear[Any], tally: OutputSums, about: About) -> Error:
         """Return the variance about the values of the people, whose profiles the reports tell.
 
@@ -161,20 +152,24 @@ class Mixture(Dense):
 
             Var(estimate - truth) = sum_i n_i E[(g(Y) - f(X))^2 | profile i].
 
-        If the reports do not determine how many people n_i have each profile, the largest term
-        counts for all of them.
+        The largest term, counted for all of them, is a bound; if the reports determine how many
+        people n_i have each profile, so is an estimate of the sum.
         """
-        if about == "population" or estimator.question.behind is None:
+        question = estimator.question
+        if about == "population" or question.behind is None:
             return super().unbiased_error(estimator, tally, about)
-        each = self.error_variances(estimator.scores, estimator.question)
-        if self.inverse.full:
-            return Error(self.likely_counts(tally.squares) @ each, people=tally.people)
-        remark = (
-            "the reports do not determine the profiles, only this: the variance is that of the "
-            "profile with the largest one, wide enough whatever the shares"
+        each = self.error_variances(estimator.scores, question)
+        bounds = [Bound(tally.total_squares * each.max(axis=0))]
+        reach = np.maximum(
+            estimator.scores.max(axis=0) - question.least,
+            question.most - estimator.scores.min(axis=0),
         )
-        squares = tally.squares.sum(axis=-1, keepdims=True)
-        return Error(squares * each.max(axis=0), people=tally.people, remarks=(remark,))
+        if self.inverse.full and not tally.weighted:
+            scores = self.inverse.matrix @ each
+            spread = np.sqrt(tally.reports * variances_given(self.rows, scores).max(axis=0))
+            bounds.append(Bound(tally.counts @ scores, spread=spread))
+        unit = np.sqrt(tally.total_squares / tally.reports)
+        return Error(tuple(bounds), (unit * reach, unit * reach))
 
 
 def read_profiles(

@@ -24,16 +24,15 @@ import numpy.typing as npt
 
 from liftlock.errors import NotDefined, extra
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.fit import DOUBTFUL, ENOUGH, chi_square_tail, p_text, sort_drifts
+from liftlock.estimate.fit import ENOUGH, chi_square_tail, sort_drifts
 from liftlock.estimate.models.base import (
     CountedReports,
     Error,
     Model,
     no_prior_error,
-    project_counts,
     variances_of,
 )
-from liftlock.estimate.models.dense import Dense
+from liftlock.estimate.models.dense import Dense, bound_above, line_above
 from liftlock.estimate.models.per_user import PerUser, PosteriorSums
 from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import GoodnessOfFit
@@ -81,11 +80,6 @@ class Encoding(Model):
     def inputs(self) -> Alphabet:  # type: ignore[override]
         """The symbols."""
         return self.channel.inputs
-
-    @property
-    def why(self) -> str:
-        """Why an estimator is taken unasked."""
-        return "counts of an encoding do not say what was supported together, which others need"
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -163,43 +157,39 @@ class Encoding(Model):
         found: Floats = (total * q * (1 - q) + people * (p - q) * (1 - p - q)) / (p - q) ** 2
         return found
 
-    def variances(self, estimator: Linear[Any], aggregate: Aggregate, about: About) -> Floats:
-        """Return unbiased estimates of the variances, about the people or the population.
-
-        A population adds the variance of f(X) itself, with the shares that the reports speak for.
-        """
-        parts = estimator.scores[:-1] ** 2
-        squares, total = aggregate.squares(), aggregate.total_squares
-        if about == "people":
-            found: Floats = self.noise(self.counts(squares, total), np.array(total)) @ parts
-            return found
-        number = float(aggregate.reports)
-        shares = project_counts(self.counts(aggregate.floats(), number) / number, np.ones(1))
-        f = estimator.question.values - shares @ estimator.question.values
-        drawn = self.noise(shares, np.ones(())) @ parts + shares @ f**2
-        spread: Floats = total * drawn
-        return spread
+    def prior_means(self, question: Question, tally: Aggregate) -> Floats:
+        """Return what the prior expects of each answer."""
+        if self.masses is None:
+            raise no_prior_error("an assisted interval", "exact or normal")
+        found: Floats = tally.total * (self.masses @ question.values)
+        return found
 
     def unbiased_error(self, estimator: Linear[Any], tally: Aggregate, about: About) -> Error:
-        """Return the variance of sums over symbols.
+        """Return a bound of the variance of sums over symbols, whatever the truth is.
 
-        For one symbol without weights the variance is that of a binomial count: known for each
-        count that it may be.
+        A person with the symbol x adds the variance of all her bits, sum_k c_k^2 q (1 - q) / (p -
+        q)^2 + c_x^2 (1 - p - q) / (p - q): for one symbol, that of a binomial count.
         """
-        question, reports = estimator.question, tally.reports
+        question = estimator.question
         if question.adds_several and not self.independent:
             why = "hashed reports support symbols together, and counts do not say which: "
-            return Error(None, remarks=(why + "no interval for several symbols",))
+            return Error((), remarks=(why + "no interval for several symbols",))
         p, q = self.rates
-        variance = self.variances(estimator, tally, about)
-        slope: Floats = np.zeros(len(question.names))
-        if not question.is_single or tally.weights is not None:
-            return Error(variance, slope)
-        if about == "people":
-            return Error(variance, slope + (1 - p - q) / (p - q))
-        rate = q + (p - q) * estimator.values(self.statistic(tally)) / reports
-        variance = reports * rate * (1 - rate) / (p - q) ** 2
-        return Error(variance, (1 - 2 * rate) / (p - q), 1.0 / reports)
+        parts = estimator.scores[:-1]
+        middle = (question.values.min(axis=0) + question.values.max(axis=0)) / 2
+        f = question.values - middle
+        bits = q * (1 - q) / (p - q) ** 2 * (parts**2).sum(axis=0)
+        target = bits + parts**2 * (1 - p - q) / (p - q)
+        if about == "population":
+            target = target + f**2
+        ahead = estimator.values(self.statistic(tally)) - tally.total * middle
+        line = line_above(f, target, self.reference)
+        unit = np.sqrt(tally.total_squares / tally.reports)
+        skew = unit * np.abs(parts).max(axis=0) / (p - q)
+        if about == "population":
+            skew = skew + 3 * unit * np.ptp(f, axis=0)
+        step = unit / (p - q) if question.is_single else 0.0
+        return Error((bound_above(line, ahead, target, tally, about),), (skew, skew), step)
 
     def possible_range(self, question: Question, tally: Aggregate) -> tuple[Floats, Floats] | None:
         """Return the least and the largest sum; with weights it may be anything."""
@@ -245,7 +235,10 @@ class Encoding(Model):
         label = self.inputs.labels[place]
         values = Alphabet.of([f"not {label}", label])
         rows = np.array([[1 - q, q], [1 - p, p]])
-        model = Dense(values, Alphabet.of(["not supported", "supported"]), rows, None)
+        masses = None
+        if self.masses is not None:
+            masses = np.array([1.0 - self.masses[place], self.masses[place]])
+        model = Dense(values, Alphabet.of(["not supported", "supported"]), rows, masses)
         inside, weights = aggregate.counts[place], aggregate.weights
         if weights is not None:
             a, b = weights.sums[place], weights.squares[place]
@@ -277,31 +270,15 @@ class Encoding(Model):
         del question
         return None if self.masses is None else support_fit(self, counted)
 
-    def reread_reports(
-        self,
-        reports: Any,
-        weights: Any,
-        aggregate: Aggregate,
-        question: Question,
-        method: str,
-        about: About,
-    ) -> tuple[Model, CountedReports]:
-        """Add up the posteriors of the reports one by one, where that is asked for or better."""
-        if method not in ("auto", "bayes"):
-            return self, aggregate
+    def read_posteriors(
+        self, reports: Any, weights: Any, aggregate: Aggregate, question: Question
+    ) -> tuple[Model, CountedReports] | None:
+        """Add up the posteriors of the reports one by one."""
         if self.masses is None:
-            if method == "bayes":
-                raise no_prior_error()
-            return self, aggregate
-        fit = support_fit(self, aggregate)
-        why = "as asked"
-        if method == "auto":
-            if fit.p_value < DOUBTFUL or about == "population":
-                return self, aggregate
-            why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
+            return None
         packed = self.channel.check_reports(np.asarray(reports))
-        sums = posterior_sums(self, packed, question, aggregate, fit, weights)
-        return PerUser(self.inputs, why), sums
+        fit = support_fit(self, aggregate)
+        return PerUser(self.inputs), posterior_sums(self, packed, question, aggregate, fit, weights)
 
 
 def support_fit(model: Encoding, aggregate: Aggregate) -> GoodnessOfFit:
@@ -407,7 +384,6 @@ def posterior_sums(
         np.maximum(variances, 0.0),
         aggregate.weights is not None,
         fit,
-        (model, aggregate),
     )
 
 

@@ -209,12 +209,11 @@ class FrequencyView:
         aggregate = Aggregate(
             self.column.mechanism.channel.fingerprint, self.counts, sum(self.counts)
         )
-        for method in ("unbiased", "bayes"):
-            try:
-                return self.column.mechanism.estimate(aggregate, of, method=method)
-            except LiftlockError:
-                continue
-        return None
+        try:
+            # Bars stand side by side, and are compared.
+            return self.column.mechanism.estimate(aggregate, of, together=True)
+        except LiftlockError:
+            return None
 
     @cached_property
     def estimate(self) -> Estimate | None:
@@ -290,14 +289,13 @@ class FrequencyView:
             ends = _interval(estimate.answer, lambda end: amount(end, 6))
             said = _method(estimate)
             if ends is not None:
-                said += f"; 95 % interval {ends[0]} to {ends[1]}"
+                said += f": {ends[0]} to {ends[1]}"
             rows.append(["Mean estimated from them", amount(estimate.answer.value, 6), said])
         return rows
 
 
 def _method(estimate: Estimate) -> str:
-    leaning = ", which leans on what is assumed" if estimate.method == "bayes" else ""
-    return f"{estimate.method}{leaning}"
+    return f"{estimate.method}; {estimate.promise}" if estimate.promise else estimate.method
 
 
 def _interval(answer: Answer, write: Callable[[float], Any]) -> tuple[Any, Any] | None:

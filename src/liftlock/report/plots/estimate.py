@@ -22,7 +22,7 @@ _MOST_BARS = 60
 _BAR = "#7aa6d1"
 _LINE = "#173f6b"
 _EXPECTED = "#b3500a"
-_WITHOUT = "#777777"
+_BESIDE = "#777777"
 
 
 def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> None:
@@ -55,15 +55,16 @@ def _panel(axes: Axes, found: Estimate, prior: Prior | None) -> bool:
             )
             for end in (answer.low, answer.high):
                 axes.plot([end, end], [place - 0.14, place + 0.14], color=_LINE, zorder=4)
-    for place, answer in zip(places, found.alone, strict=False):
+    beside = found.beside
+    for place, answer in zip(places, beside.answers if beside else (), strict=False):
         if answer.low is not None and answer.high is not None:
             axes.plot(
                 [answer.low, answer.high],
                 [place - 0.4, place - 0.4],
-                color=_WITHOUT,
+                color=_BESIDE,
                 linewidth=1.4,
                 zorder=4,
-                label="without the prior" if place == places[0] else None,
+                label=beside.holds if beside and place == places[0] else None,
             )
     expected = _expected(found, prior)
     if expected is not None:
@@ -84,14 +85,14 @@ def _panel(axes: Axes, found: Estimate, prior: Prior | None) -> bool:
     axes.set_axisbelow(True)
     axes.xaxis.set_major_formatter(plain_number)
     axes.set_xlabel(_unit(found))
-    title = (
-        f"Estimated from {counted(found.reports, 'report')}, with {100 * found.level:g} % intervals"
-    )
+    title = f"Estimated from {counted(found.reports, 'report')}"
+    if found.promise:
+        title += f"\n{found.promise}"
     more = len(found.answers) - len(answers)
     axes.set_title(title + (f"\n(the first {len(answers)})" if more else ""), fontsize=11)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    return expected is not None or bool(found.alone)
+    return expected is not None or beside is not None
 
 
 def _unit(found: Estimate) -> str:

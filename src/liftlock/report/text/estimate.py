@@ -22,14 +22,15 @@ def estimate_report(found: Estimate) -> RenderableType:
     if counts:
         grid.add_column("share", justify="right", no_wrap=True)
         grid.add_column("interval", justify="right", no_wrap=True)
-    if found.alone:
-        grid.add_column("without the prior", justify="right", no_wrap=True)
+    beside = found.beside
+    if beside is not None:
+        grid.add_column(beside.holds, justify="right")
     for place, answer in enumerate(found.answers[:_MOST_ROWS]):
         cells = [_number(found, answer.value), _interval(found, answer)]
         if counts:
             cells += [_percent(found, answer.value), _shares(found, answer)]
-        if found.alone:
-            other = found.alone[place]
+        if beside is not None:
+            other = beside.answers[place]
             known = other.low is not None
             cells.append(_interval(found, other) if known else _number(found, other.value))
         grid.add_row(Text(shown(answer.name)), *cells)
@@ -41,7 +42,9 @@ def estimate_report(found: Estimate) -> RenderableType:
     more = len(found.answers) - _MOST_ROWS
     parts += [Text(f"and {more:,} more; --json lists all", style="dim")] if more > 0 else []
     parts += [Text(), Text(f"by {found.method}: {printable(found.why)}")]
+    parts += [Text(f"{found.interval} intervals: {found.promise}")] if found.promise else []
     parts += [Text(f"assumed: {printable(found.assumes)}")] if found.assumes else []
+    parts += [Text(found.prior_test)] if found.prior_test else []
     parts += [Text(printable(remark), style="dim") for remark in found.remarks]
     parts += [Text(f"WARNING: {printable(text)}", style="bold red") for text in found.warnings]
     return Group(*parts)
