@@ -20,7 +20,6 @@ from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import BaseAggregate, require_reports
 from liftlock.estimate.question import Question
 from liftlock.estimate.user_scores import (
-    MOST_SYMBOLS,
     ScoreClass,
     ScoreTally,
     merge_classes,
@@ -304,7 +303,7 @@ class _PartialSums:
 
     def __post_init__(self) -> None:
         self.totals = np.zeros((self.channel.rows, len(self.channel.inputs)), dtype=np.int64)
-        few = len(self.channel.inputs) <= MOST_SYMBOLS
+        few = len(self.channel.inputs) <= self.channel.most_scored
         self.scores = ScoreTally.of(self.channel, self.question) if few else None
 
     def add(

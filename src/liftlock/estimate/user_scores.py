@@ -39,8 +39,6 @@ MOST = 10
 """Users with larger scores than 2^10 are not read: no crowd is large enough to gain by it."""
 UNREAD = MOST + 1
 """The class of users whose reports are not read, of whom nothing but their number is known."""
-MOST_SYMBOLS = 64
-"""With more symbols, a matrix to invert for each user of the arc mechanism takes too long."""
 
 _POWERS = {"sums": 1, "variances": 2, "products": 3, "squares": 2, "expected": 2}
 """What is added up, and the power of the largest score that it grows with."""
@@ -324,7 +322,7 @@ def weigh_classes(
     missing = np.clip(rest * mean, lowest, highest)
     # Within a class, sums of products about the means.
     variances, squares = rows("variances"), rows("squares")
-    along = squares - sums**2 / users
+    along = np.maximum(squares - sums**2 / users, 0.0)
     across = rows("products") - sums * variances / users
     spread = (heard**2 * along).sum(axis=0)
     slope = np.divide(

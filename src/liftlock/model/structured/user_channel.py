@@ -23,7 +23,7 @@ from liftlock.exact.integers import Floats
 from liftlock.model import PerUserPriors
 from liftlock.model.alphabet import Alphabet
 from liftlock.model.channel import Channel
-from liftlock.model.per_user import POINTS, Limits, read_alphabet, read_limits
+from liftlock.model.per_user import MOST_SYMBOLS, POINTS, Limits, read_alphabet, read_limits
 from liftlock.model.structured.structured_channel import StructuredChannel
 from liftlock.model.structured.support_channel import whole_number
 from liftlock.model.structured.user_blocks import UserBlock, user_blocks
@@ -68,6 +68,8 @@ class UserChannel(StructuredChannel):
     integers: ClassVar[tuple[str, ...]]
     """The names of the integers of a distribution."""
     outputs_name: ClassVar[str]
+    most_scored: ClassVar[int]
+    """With more symbols the scores of a user take too long."""
     report_type: ClassVar[type[np.integer[Any]]]
     """What reports are called, and the type of number they are counted as."""
 
@@ -260,6 +262,7 @@ class ArcChannel(UserChannel):
     rows = 6
     integers = ("low", "high", "width", "extra")
     outputs_name = "the circle of 2^32 points"
+    most_scored = 64
     report_type = np.uint32
 
     @property
@@ -357,6 +360,7 @@ class SafeChannel(UserChannel):
     rows = 8
     integers = ("floor", "ceiling")
     outputs_name = "the output alphabet"
+    most_scored = MOST_SYMBOLS
     report_type = np.int64
 
     @property
