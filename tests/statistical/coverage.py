@@ -1,7 +1,8 @@
 """How often an interval holds the truth: settings, and thousands of simulated surveys at once.
 
 What is simulated are the counts of reports, never single people. Where there are few different
-counts, the interval of each is made once, by the same call that users make.
+counts, the interval of each is made once, by the same call that users make. The truth may be off
+the prior: its drift is measured in standard errors of the unbiased estimate.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ PRIORS: dict[str, tuple[float, ...]] = {
     "rare": (0.97, 0.03),
     "three": (0.7, 0.2, 0.1),
     "zipf": ZIPF,
+    "fifty": tuple(float(m) for m in (1 / np.arange(1, 51)) / (1 / np.arange(1, 51)).sum()),
+    "bell": tuple(
+        float(m)
+        for m in np.exp(-((np.arange(16) - 7) ** 2) / 18)
+        / np.exp(-((np.arange(16) - 7) ** 2) / 18).sum()
+    ),
 }
 WEIGHTS = (0.5, 1.0, 2.0, 4.0)
 """Every weight belongs to a quarter of the people."""
@@ -49,6 +56,14 @@ def optimal_response(prior: Sequence[float], epsilon: float) -> Floats:
     rows = np.tile(masses, (len(masses), 1))
     np.fill_diagonal(rows, 0.0)
     return rows + np.diag(1.0 - rows.sum(axis=1))
+
+
+def noisy_numbers(symbols: int, epsilon: float) -> Floats:
+    """Report a number near one's own, with odds that fall by e^(-epsilon / 2) for each step."""
+    places = np.arange(symbols)
+    rows = np.exp(-epsilon / 2 * np.abs(places[:, None] - places))
+    found: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return found
 
 
 def subset_response(symbols: int, epsilon: float) -> Floats:
@@ -81,12 +96,13 @@ class Setting:
     about: About = "people"
     method: str = "unbiased"
     weighted: bool = False
+    drift: float = 0.0
 
     def __str__(self) -> str:
         weights = " weighted" if self.weighted else ""
         return (
             f"{self.method} {self.about} {self.of}{weights} {self.prior} {self.channel} "
-            f"eps {self.epsilon:g} n {self.reports}"
+            f"eps {self.epsilon:g} n {self.reports} drift {self.drift:g}"
         )
 
     @cached_property
@@ -99,10 +115,24 @@ class Setting:
             "rr": lambda: randomised_response(len(self.masses), self.epsilon),
             "optimal": lambda: optimal_response(PRIORS[self.prior], self.epsilon),
             "subset": lambda: subset_response(len(self.masses), self.epsilon),
+            "near": lambda: noisy_numbers(len(self.masses), self.epsilon),
         }[self.channel]()
         return Dense(
             Alphabet.of(range(rows.shape[0])), Alphabet.of(range(rows.shape[1])), rows, self.masses
         )
+
+    @cached_property
+    def truth(self) -> Floats:
+        """The shares of the people: those of the prior, with some moved to the last value."""
+        one = Unbiased(self.model, ask(self.model.inputs, "survey", len(self.masses) - 1))
+        each = self.masses @ self.model.error_variances(one.scores, one.question)
+        first = int(np.argmax(self.masses))
+        moved = self.drift * float(np.sqrt(each[0] / self.reports))
+        moved = min(max(moved, -self.masses[-1]), self.masses[first])
+        found: Floats = self.masses.copy()
+        found[-1] += moved
+        found[first] -= moved
+        return found
 
     @cached_property
     def question(self) -> Question:
@@ -143,7 +173,7 @@ class Setting:
             for number, row in zip(people.T, self.model.rows, strict=True):
                 counts += source.multinomial(number, row, runs)
             parts.append(counts)
-            held = people if self.about == "people" else people.sum(axis=1)[:1, None] * self.masses
+            held = people if self.about == "people" else people.sum(axis=1)[:1, None] * self.truth
             truth = truth + weight * (held @ self.question.values)
         counts = np.sum(parts, axis=0)
         if not self.weighted:
@@ -154,12 +184,12 @@ class Setting:
 
     def _people(self, number: int, runs: int, source: np.random.Generator) -> npt.NDArray[np.int64]:
         if self.about == "people" and self.method != "bayes":
-            shares = number * self.masses
+            shares = number * self.truth
             people = np.floor(shares).astype(np.int64)
             largest = np.argsort(people - shares)[: number - people.sum()]
             people[largest] += 1
             return np.broadcast_to(people, (runs, len(people)))
-        return source.multinomial(number, self.masses, runs)
+        return source.multinomial(number, self.truth, runs)
 
     def coverage(self, kind: Kind, runs: int, seed: int = 1) -> Floats:
         """Return how often the intervals of each answer hold the truth."""
@@ -176,6 +206,8 @@ class Setting:
         """Return the intervals of many surveys: formulas at once, else one for each outcome."""
         if kind == "normal" and isinstance(self.estimator, Linear):
             return normal_spread(self.estimator, tally, LEVEL, self.about)
+        if kind == "assisted" and self.made("auto", self.typical()).kind == "normal":
+            return normal_spread(self.linear, tally, LEVEL, self.about, assisted=True)
         assert not tally.weighted
         if tally.counts.shape[1] == 2:
             _, first, places = np.unique(tally.counts[:, 1], return_index=True, return_inverse=True)

@@ -21,6 +21,7 @@ from liftlock.estimate.models import (
     CountedReports,
     Model,
     model_of,
+    no_prior_error,
     read_profiles,
     read_users,
 )
@@ -124,8 +125,10 @@ def estimate(
     other = None
     if not isinstance(reports, Aggregate) and options.method in ("auto", "bayes"):
         other = model.read_posteriors(reports, weights, aggregate, question)
-    if other is not None and options.method == "bayes":
+    if options.method == "bayes" and other is not None:
         counted, other = other, counted
+    elif options.method == "bayes" and prior is None and not isinstance(reports, Aggregate):
+        raise no_prior_error()
     rounds: tuple[Round, ...] = ()
     if graph is None and aggregate.weights is None:
         table = channel if isinstance(channel, SupportChannel) else to_dense(channel)
@@ -264,6 +267,8 @@ def choose(
     try:
         return Unbiased(model, question), model.why
     except NotDefined as refused:
+        if "likelihood" not in model.estimators:
+            raise
         if model.has_prior and counted.weights is not None:
             return Bayes(model, question), "the reports alone do not determine the answer"
         why = f"{refused.context}; every answer in the range explains the reports"

@@ -101,7 +101,6 @@ def estimate_with_strength(
     request = IntervalRequest(estimator, tally.counts, tally, level, about, together=together)
     reach = quantile(1.0 - request.one_error) * errors
     least, most = model.possible_range(question, tally) or (-np.inf, np.inf)
-    values = np.clip(values, least, most)
     return values, IntervalEstimate(
         errors, np.clip(values - reach, least, most), np.clip(values + reach, least, most), "normal"
     )

@@ -17,16 +17,34 @@ USUAL = np.rint(1000 * np.array([0.7, 0.2, 0.1]) @ ILL.floats())
 UNUSUAL = np.rint(5000 * np.array([0.60, 0.21, 0.19]) @ ILL.floats())
 
 
-def test_a_prior_that_fits() -> None:
+def test_what_a_prior_makes_of_the_reports_stands_beside() -> None:
     found = estimate(ILL, counted(ILL, USUAL), prior=ILL_PRIOR)
-    assert found.method == "bayes"
-    assert found.why.startswith("the prior fits the reports (p = ")
+    assert (found.method, found.holds) == ("unbiased", "whatever the truth")
     assert found.warnings == ()
     assert found.fit is not None
     assert found.total == found.reports == 1000
     posteriors = [ILL.posterior(ILL_PRIOR, y).floats() for y in ILL.outputs.labels]
-    values = [answer.value for answer in found.answers]
+    assert found.beside is not None
+    assert (found.beside.method, found.beside.holds) == ("bayes", "if the prior is true")
+    values = [answer.value for answer in found.beside.answers]
     assert values == pytest.approx(USUAL @ np.array(posteriors))
+    assert "; if the prior is true: " in str(found)
+    assert "does not prove" in found.prior_test
+    # A population is what the prior describes: of it, reports and prior say nothing new.
+    assert estimate(ILL, counted(ILL, USUAL), prior=ILL_PRIOR, about="population").beside is None
+
+
+@pytest.mark.parametrize("counts", [USUAL, UNUSUAL, np.array([0.0, 0.0, 90.0])])
+def test_no_prior_changes_the_answer(counts: Any) -> None:
+    """Value and interval are the same with any prior, or none, of a table that can be inverted."""
+    free = estimate(ILL, counted(ILL, counts), "survey", value="flu")
+    for shares in ({"none": 7, "cold": 2, "flu": 1}, {"none": 1, "cold": 1, "flu": 50}):
+        known = estimate(
+            ILL, counted(ILL, counts), "survey", value="flu", prior=Prior.from_counts(shares)
+        )
+        for one, other in zip(known.answers, free.answers, strict=True):
+            assert one.value == pytest.approx(other.value)
+            assert (one.low, one.high) == (other.low, other.high)
 
 
 def test_a_prior_that_does_not_fit() -> None:
@@ -106,8 +124,13 @@ def test_what_reports_do_not_determine() -> None:
     assert "which give the same reports" in any_prior.why
     prior = Prior.from_counts({"a": 1, "b": 2, "c": 3})
     found = estimate(TWINS, aggregate, prior=prior)
-    assert found.method == "bayes"
-    assert found.why == "the reports alone do not determine the answer; the prior fills the gap"
+    assert (found.method, found.holds) == ("range", "whatever the truth")
+    assert found.answers == any_prior.answers
+    assert found.beside is not None
+    assert (found.beside.method, found.beside.holds) == ("bayes", "if the prior is true")
+    weighted = Aggregate.of(TWINS, ["l"] * 60 + ["r"] * 40, weights=2.0)
+    leaning = estimate(TWINS, weighted, prior=prior)
+    assert (leaning.method, leaning.holds) == ("bayes", "if the prior is true")
     likely = estimate(TWINS, aggregate, method="likelihood")
     assert any("other answers are as likely" in remark for remark in likely.remarks)
     assert likely["a"].value + likely["b"].value == pytest.approx(70, abs=0.01)
@@ -198,11 +221,59 @@ def test_a_report_that_the_prior_calls_impossible() -> None:
 
 def test_in_words() -> None:
     text = str(estimate(ILL, counted(ILL, [1, 0, 0]), "survey", value="flu", interval="none"))
-    why = "no prior is known, and this estimate needs none"
     assert text.splitlines() == [
-        f"survey of 1 report, by unbiased, no intervals: {why}",
-        "  flu: -0.166667",
+        "survey of 1 report, by unbiased, no intervals: it needs no prior",
+        "  flu: 0",
     ]
+
+
+@pytest.mark.parametrize("counts", [[97, 2, 1], [0, 100, 0], [5, 5, 90], [33, 33, 34]])
+@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.parametrize("interval", ["auto", "normal", "none"])
+def test_no_value_is_outside_of_its_interval_or_of_what_is_possible(
+    counts: list[int], method: str, interval: str
+) -> None:
+    found = estimate(ILL, counted(ILL, counts), prior=ILL_PRIOR, method=method, interval=interval)
+    for reading in (found.answers, () if found.beside is None else found.beside.answers):
+        for each in reading:
+            assert 0 <= each.value <= 100
+            if each.low is not None and each.high is not None:
+                assert 0 <= each.low <= each.value <= each.high <= 100
+    if method == "unbiased":
+        raw = np.array(counts) @ np.linalg.inv(ILL.floats())
+        assert [each.raw for each in found.answers] == pytest.approx(raw)
+
+
+@pytest.mark.parametrize("number", [10, 252_504])
+def test_what_is_released_unchanged_is_said_without_doubt(number: int) -> None:
+    """One value has an output of its own, which nobody else gives."""
+    channel = Channel.from_rows(
+        {
+            "craft": {"craft": 1, "a": 0, "b": 0},
+            "a": {"craft": 0, "a": "3/4", "b": "1/4"},
+            "b": {"craft": 0, "a": "1/4", "b": "3/4"},
+        }
+    )
+    found = estimate(channel, counted(channel, [number, 300, 200]))
+    craft = found["craft"]
+    assert (craft.low, craft.value, craft.high, craft.error) == (number, number, number, 0)
+    assert found.remarks == ()
+
+
+def test_words_for_several_intervals() -> None:
+    each = estimate(ILL, counted(ILL, USUAL))
+    assert each.promise == (
+        "each interval holds by itself at 95 % whatever the truth; all 3 together at 85 % or more"
+    )
+    together = estimate(ILL, counted(ILL, USUAL), together=True)
+    assert together.promise == "all 3 intervals hold together at 95 % whatever the truth"
+    third = estimate(ILL, counted(ILL, USUAL), level=1 - 0.05 / 3)
+    for one, other in zip(together.answers, third.answers, strict=True):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+    coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    both = estimate(coin, counted(coin, [60, 40]), together=True)
+    # The counts of two values are one statement.
+    assert both.answers == estimate(coin, counted(coin, [60, 40])).answers
 
 
 def test_one_person_and_a_certain_channel() -> None:
@@ -223,11 +294,14 @@ def test_beside_bayes_stands_what_the_reports_say_alone() -> None:
     counted = Aggregate.of(channel, [0] * 30 + [1] * 40 + [2] * 90)
     leaning = estimate(channel, counted, prior=prior, method="bayes")
     free = estimate(channel, counted, prior=prior, method="unbiased")
-    assert leaning.alone == free.answers
-    assert free.alone == ()
-    assert "without the prior" in str(leaning)
-    assert len(leaning.to_data()["alone"]) == 3
+    assert leaning.beside is not None
+    assert leaning.beside.answers == free.answers
+    assert leaning.holds == "if the prior is true"
+    assert free.beside is not None
+    assert free.beside.answers == leaning.answers
+    assert "; whatever the truth: " in str(leaning)
+    assert len(leaning.to_data()["beside"]["answers"]) == 3
     # Two symbols that give the same reports: alone, the reports say nothing of either.
     twins = Channel.from_rows(rows | {"b": rows["a"]})
     counted = Aggregate.of(twins, [0] * 30 + [1] * 40 + [2] * 90)
-    assert estimate(twins, counted, prior=prior, method="bayes").alone == ()
+    assert estimate(twins, counted, prior=prior, method="bayes").beside is None

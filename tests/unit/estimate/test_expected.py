@@ -133,7 +133,7 @@ def test_a_sum_by_unary_encoding() -> None:
     truth = np.array([1, 2, 4])[np.random.default_rng(3).choice(3, people * runs, p=PRIOR.floats())]
     reports = np.asarray(made.simulate(truth, seed=11)).reshape(runs, people, -1)
     errors = [
-        made.estimate(rows, "sum", method="unbiased", interval="none").value - total
+        made.estimate(rows, "sum", method="unbiased", interval="none").answer.raw - total
         for rows, total in zip(reports, truth.reshape(runs, people).sum(axis=1), strict=True)
     ]
     assert np.square(errors).mean() == pytest.approx(expected.total_squared, rel=0.15)

@@ -9,11 +9,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import chisquare, multinomial
 
 from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
-from liftlock.estimate import Aggregate
+from liftlock.estimate import Aggregate, Question
 from liftlock.estimate import fit as fitting
 from liftlock.estimate.models import Dense
 from tests.unit.estimate.worlds import (
@@ -248,7 +249,7 @@ def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
         both = alone = 0
         for counts in generator.multinomial(20_000, truth @ rows, size=100):
             whole = fitting.prior_fit(model, plain(counts))
-            found = fitting.add_score_test(whole, scores, masses @ rows, plain(counts))
+            found = fitting.add_score_test(whole, scores, masses @ rows, plain(counts), size)
             score = (counts @ scores / 20_000 - masses @ values) / math.sqrt(
                 (masses @ rows) @ (scores - masses @ values) ** 2 / 20_000
             )
@@ -258,7 +259,22 @@ def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
         assert least <= both <= most
         if truth is tilted:
             assert alone < both
-    assert fitting.add_score_test(whole, scores, masses @ rows, plain([1] * size)) is whole
+    assert fitting.add_score_test(whole, scores, masses @ rows, plain([1] * size), size) is whole
+
+
+def test_for_two_values_there_is_one_test_of_the_prior() -> None:
+    """Doubled once, as it has two sides: 5 % of collections are below 5 %, by exact sums."""
+    rows, masses, number = response(2, 1.0), np.array([0.8, 0.2]), 400
+    model = model_of(rows, masses)
+    question = Question.survey(model.inputs, [1])
+    law = stats.binom(number, (masses @ rows)[1])
+    doubted = sum(
+        law.pmf(ones)
+        for ones in range(number + 1)
+        if law.pmf(ones) > 1e-12
+        and model.fit(question, plain([number - ones, ones])).p_value < 0.05  # type: ignore[union-attr]
+    )
+    assert doubted == pytest.approx(0.05, abs=0.01)
 
 
 def test_rare_outputs_share_a_group_until_enough_are_expected() -> None:

@@ -12,8 +12,7 @@ import pytest
 from liftlock import Channel, Prior, ProfileGraph
 from liftlock.designs import design
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate import Aggregate, GoodnessOfFit, Question, estimate
-from liftlock.estimate.api import choose
+from liftlock.estimate import Aggregate, Question, estimate
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_profile_error
 from liftlock.estimate.models import Mixture, read_profiles
@@ -184,7 +183,8 @@ def test_values_can_be_known_where_the_profiles_are_not() -> None:
     assert shares.interval == "range"
     found = estimate(BIT, counts, "histogram", graph=THREE, trust_profiles=True)
     assert [answer.value for answer in found.answers] == pytest.approx([400, 600])
-    assert "the reports do not determine the profiles" in " ".join(found.remarks)
+    # The variance is that of the profile with the largest one: E (g(Y) - f(X))^2 of "middle".
+    assert found.answers[0].error == pytest.approx(np.sqrt(1000 * 0.75))
     free = estimate(BIT, counts, "histogram", graph=THREE)
     assert [answer.value for answer in free.answers] == pytest.approx([400, 600])
     assert (found.assumes, free.assumes) == (BELIEVED, FREE)
@@ -256,26 +256,13 @@ def test_a_prior_has_the_shares_of_the_profiles() -> None:
     for of in ("profiles", "histogram", "mean"):
         found = estimate(OWN, counts, of, prior=SHARES, graph=GRAPH, method="bayes")
         assert found.interval in ("normal", "exact")
-        assert found.alone
+        assert found.beside is not None
+        assert found.beside.method == "unbiased"
     with pytest.raises(InputError, match="shares of the profiles"):
         estimate(OWN, counts, prior=Prior.uniform([1, 2, 4]), graph=GRAPH)
     on_values = Prior.from_counts({1: 2, 2: 1, 4: 1})
     read = estimate(SHARED, Aggregate.of(SHARED, list("abccab")), prior=on_values, graph=GRAPH)
     assert read.fit is not None
-
-
-def test_the_gain_of_a_prior_that_fits() -> None:
-    model, question, _ = read_profiles(OWN, GRAPH, "sum", None, SHARES)
-    assert isinstance(model, Mixture)
-    best, why = choose(model, question, GoodnessOfFit(0.5, 1.0, 2, ()))
-    errors = [
-        expected_profile_error(OWN, GRAPH, SHARES, 1, "sum", method=way).errors[0]
-        for way in ("bayes", "unbiased")
-    ]
-    ratio = model.error_ratio(Bayes(model, question), Unbiased(model, question))
-    assert ratio == pytest.approx(errors[0] / errors[1])
-    assert best.key == "bayes"
-    assert f"{ratio:.2g} times" in why
 
 
 def test_reports_that_no_mixture_makes() -> None:
@@ -284,7 +271,7 @@ def test_reports_that_no_mixture_makes() -> None:
     assert any("no mixture of these profiles explains" in text for text in found.warnings)
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "credible"])
+@pytest.mark.parametrize("interval", ["credible"])
 def test_values_of_people_are_not_simulated_from_shares(interval: str) -> None:
     counts = Aggregate.of(OWN, ["a"] * 390 + ["b"] * 310 + ["c"] * 300)
     with pytest.raises(NotDefined, match="read through their profiles"):

@@ -85,7 +85,14 @@ def report_vectors(channel: Channel, people: tuple[Any, ...]) -> Iterator[tuple[
 
 
 def normal_spread(
-    estimator: Linear[Dense], tally: OutputSums, level: float, about: About = "people"
+    estimator: Linear[Dense],
+    tally: OutputSums,
+    level: float,
+    about: About = "people",
+    *,
+    assisted: bool = False,
 ) -> IntervalEstimate:
     """Return the normal intervals of many sets of reports at once, without remarks on them."""
-    return Normal().raw_interval(IntervalRequest(estimator, tally.amounts, tally, level, about))
+    return Normal().raw_interval(
+        IntervalRequest(estimator, tally.amounts, tally, level, about, assisted=assisted)
+    )

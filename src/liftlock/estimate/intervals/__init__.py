@@ -177,9 +177,9 @@ def _unbiased_companion(kind: Kind, request: IntervalRequest) -> IntervalEstimat
     found = _make_kind(kind, replace(request, estimator=free))
     if found.low is None:
         return found
-    return found.widened_to(request.values).with_remarks(
-        model.companion.format(key=request.estimator.key)
-    )
+    possible, values = model.possible_range(request.question, request.tally), request.values
+    inside = values if possible is None else np.clip(values, *possible)
+    return found.widened_to(inside).with_remarks(model.companion.format(key=request.estimator.key))
 
 
 def _stack(found: list[IntervalEstimate]) -> IntervalEstimate:

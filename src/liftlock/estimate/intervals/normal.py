@@ -1,14 +1,14 @@
 """Intervals from bounds of the variance and the normal distribution, whatever the truth is.
 
 The variance of an estimate depends on the truth s, and on how the other people spread, which nobody
-knows. It is below each of the bounds that the model gives, and the interval holds every s with
+knows. It is below each of the bounds V that the model gives, and the interval holds every s with
 
-    |estimate - s| <= z sqrt(V(s)) + (z^2 - 1) k / 6 + step / 2 + bias
+    |estimate - s| <= z sqrt(V(s))
 
-for all bounds V: quadratic equations, whose solution for a count is Wilson's score interval. The
-second term is the first correction of Cornish and Fisher for a third moment of up to k V, and the
-third one that for estimates that come in steps; the bias is that of reports which are not read.
-Where a bound V is itself estimated, with the standard error t, it is raised by
+for all bounds: quadratic equations, whose solution for a count is Wilson's score interval. Both
+ends are then moved outwards: by (z^2 - 1) k / 6, the first correction of Cornish and Fisher for a
+third moment of up to k V, by half a step where estimates come in steps, and by what reports that
+are not read may hide. Where a bound is itself estimated, with the standard error t, it is raised by
 (z^2 + 1) t^2 / 4 V, as Student's distribution would do.
 
 Source: 001 eq. (14).

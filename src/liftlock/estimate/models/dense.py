@@ -253,9 +253,14 @@ class Dense(Model):
         skew = self._skewness(f, g, seconds, each)
         if about == "population":
             skew = [part + 3 * np.ptp(f, axis=0) for part in skew]
-        unit = np.sqrt(tally.total_squares / tally.reports) if tally.weighted else 1.0
-        noisy = each.max(axis=0) > _TINY * np.ptp(g, axis=0) ** 2
+        unit = np.sqrt(tally.total_squares / tally.reports) * tally.unevenness**1.5
+        # What is released unchanged is known, of the people who reported.
+        noisy = (each if about == "people" else seconds).max(axis=0) > _TINY * np.ptp(
+            g, axis=0
+        ) ** 2
         step = np.where(estimator.in_steps & noisy, np.ptp(g, axis=0), 0.0)
+        if tally.signed:
+            skew = [np.maximum(*skew)] * 2
         return Error(bounds, (unit * skew[0], unit * skew[1]), unit * step)
 
     def _skewness(self, f: Floats, g: Floats, seconds: Floats, each: Floats) -> list[Floats]:
@@ -270,11 +275,15 @@ class Dense(Model):
         """Return bounds of sum_x n_x v(x); `squares` are scores whose mean given x is v(x)."""
         line = line_above(f, each, self.reference)
         known = bound_above(line, tally.amounts @ g, each, tally, "people")
-        if tally.weighted or squares is None or not self._spreads(f, each, line):
+        if squares is None or not (tally.weighted or self._spreads(f, each, line)):
             return (known,)
         slope, rest = self._regression(f, g, each, squares)
-        spread = np.sqrt(tally.reports * variances_given(self.rows, rest).max(axis=0))
-        return known, Bound(tally.counts @ squares, slope, 0.0, spread)
+        if tally.weighted:
+            # Weights may go with values: what one value adds says nothing of the others.
+            slope, rest = np.zeros_like(slope), squares
+        scale = tally.total_squares * tally.unevenness**2 / np.sqrt(tally.reports)
+        spread = scale * np.sqrt(variances_given(self.rows, rest).max(axis=0))
+        return known, Bound(tally.squares @ squares, slope, 0.0, spread)
 
     def _population_bounds(
         self, f: Floats, g: Floats, seconds: Floats, tally: OutputSums
@@ -283,12 +292,19 @@ class Dense(Model):
         line = line_above(f, seconds, self.reference)
         ahead, reports = tally.amounts @ g, tally.reports
         known = bound_above(line, ahead, seconds, tally, "population")
-        if tally.weighted or not self._spreads(f, seconds, line):
+        if tally.signed or not (tally.total > 0).all() or not self._spreads(f, seconds, line):
             return (known,)
         slope, rest = self._regression(f, g, seconds, g**2)
-        spread = np.sqrt(reports * (self.rows @ (rest - self.expected @ rest) ** 2).max(axis=0))
-        variance = tally.counts @ g**2 - ahead**2 / reports
-        return known, Bound(variance, slope - 2 * ahead / reports, 1.0 / reports, spread)
+        squares, share = tally.total_squares, ahead / tally.total
+        spread = squares * np.sqrt(
+            (self.rows @ (rest - self.expected @ rest) ** 2).max(axis=0) / reports
+        )
+        # The mean of g^2 among the reports, moved to the share that the weights speak for.
+        mean = (tally.counts @ g**2 + slope * (share * reports - tally.counts @ g)) / reports
+        ratio = squares / tally.total
+        return known, Bound(
+            squares * (mean - share**2), ratio * (slope - 2 * share), ratio / tally.total, spread
+        )
 
     @staticmethod
     def _spreads(f: Floats, target: Floats, line: tuple[Floats, Floats]) -> bool:
@@ -451,6 +467,18 @@ class OutputSums:
             self.total**2, spread, out=np.zeros_like(spread), where=spread > 0
         )
         return np.minimum(found, self.reports)
+
+    @property
+    def unevenness(self) -> Floats:
+        """How many times more people there are than people of equal weight would be.
+
+        Third and fourth powers of weights are not kept; those of a lognormal distribution are
+        powers of this number.
+        """
+        found: Floats = np.divide(
+            self.reports, self.people, out=np.ones_like(self.reports), where=self.people > 0
+        )
+        return found
 
 
 def sum_outputs(values: Floats) -> Floats:

@@ -164,11 +164,12 @@ class Mixture(Dense):
             estimator.scores.max(axis=0) - question.least,
             question.most - estimator.scores.min(axis=0),
         )
-        if self.inverse.full and not tally.weighted:
+        if self.inverse.full:
             scores = self.inverse.matrix @ each
-            spread = np.sqrt(tally.reports * variances_given(self.rows, scores).max(axis=0))
-            bounds.append(Bound(tally.counts @ scores, spread=spread))
-        unit = np.sqrt(tally.total_squares / tally.reports)
+            scale = tally.total_squares * tally.unevenness**2 / np.sqrt(tally.reports)
+            spread = scale * np.sqrt(variances_given(self.rows, scores).max(axis=0))
+            bounds.append(Bound(tally.squares @ scores, spread=spread))
+        unit = np.sqrt(tally.total_squares / tally.reports) * tally.unevenness**1.5
         return Error(tuple(bounds), (unit * reach, unit * reach))
 
 

@@ -185,11 +185,14 @@ class Encoding(Model):
         ahead = estimator.values(self.statistic(tally)) - tally.total * middle
         line = line_above(f, target, self.reference)
         unit = np.sqrt(tally.total_squares / tally.reports)
-        skew = unit * np.abs(parts).max(axis=0) / (p - q)
-        if about == "population":
-            skew = skew + 3 * unit * np.ptp(f, axis=0)
+        # Ratios of third moment and variance of a bit, which is 1 with probability q or p.
+        ratios = np.concatenate([(1 - 2 * q) * parts, (1 - 2 * p) * parts]) / (p - q)
+        drawn = 3 * np.ptp(f, axis=0) if about == "population" else 0.0
+        if tally.signed:
+            ratios = np.concatenate([ratios, -ratios])
+        skew = unit * ((-ratios).max(axis=0) + drawn), unit * (ratios.max(axis=0) + drawn)
         step = unit / (p - q) if question.is_single else 0.0
-        return Error((bound_above(line, ahead, target, tally, about),), (skew, skew), step)
+        return Error((bound_above(line, ahead, target, tally, about),), skew, step)
 
     def possible_range(self, question: Question, tally: Aggregate) -> tuple[Floats, Floats] | None:
         """Return the least and the largest sum; with weights it may be anything."""

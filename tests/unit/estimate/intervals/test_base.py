@@ -9,7 +9,6 @@ from scipy.stats import norm
 from liftlock import Alphabet
 from liftlock.errors import InputError
 from liftlock.estimate.intervals.base import quantile, read_level
-from liftlock.estimate.intervals.bootstrap import whole_counts
 from liftlock.estimate.models import Dense
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
@@ -27,15 +26,6 @@ def test_outside_they_stay_possible_and_add_up() -> None:
     assert found.min() >= 0
     assert found.sum() == pytest.approx(100)
     assert found[0] > 99
-
-
-def test_whole_numbers_keep_the_sum() -> None:
-    source = np.random.default_rng(1)
-    counts = 1000 * source.dirichlet(np.ones(7), 50)
-    whole = whole_counts(counts)
-    assert (whole == np.rint(whole)).all()
-    assert (whole.sum(axis=1) == 1000).all()
-    assert np.abs(whole - counts).max() < 1
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])

@@ -58,7 +58,7 @@ def test_two_symbols_about_the_people() -> None:
     )
     assert found.low is not None
     assert found.high is not None
-    low, high = equal_tails(0, distribution, 0.9)
+    low, high = equal_tails(0, distribution, 0.1)
     assert found.low.tolist() == [41 - high, low]
     assert found.high.tolist() == [41 - low, high]
     assert found.errors is not None
