@@ -244,7 +244,9 @@ def _answer(
             rows[part * size : (part + 1) * size, start:stop] = table
             start = stop
         inputs = Alphabet.of(
-            (part + 1, label) for part in range(len(tables)) for label in question.inputs.labels
+            f"{label} in collection {part + 1}"
+            for part in range(len(tables))
+            for label in question.inputs.labels
         )
         stacked = None
         if len(known) == len(pieces):

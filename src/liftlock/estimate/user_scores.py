@@ -261,9 +261,8 @@ class ClassEstimate:
 
     The sum of all users lies between `values` - `below` and `values` + `above` but for noise of
     this variance, which grows by `slope` for each unit that the sum is larger. `drawn` is the
-    variance about a population. The third moment of the estimate is at most `reach` times its
-    variance, `doubt` is a bound of the standard error of the variance, and `heard` is the part of
-    all weights that is read.
+    variance about a population. `doubt` is a bound of the standard error of the variance, and
+    `heard` is the part of all weights that is read.
     """
 
     values: Floats
@@ -272,7 +271,6 @@ class ClassEstimate:
     variance: Floats
     slope: Floats
     drawn: Floats
-    reach: Floats
     doubt: Floats
     heard: Floats
 
@@ -329,19 +327,25 @@ def weigh_classes(
         (heard**3 * across).sum(axis=0), spread, out=np.zeros_like(spread), where=spread > 0
     )
     farthest = heard * reaches * (most - least) * size / users
-    parts = heard**2 * along
+    # No summand of the variance is above the square of the largest score.
+    doubt = np.sqrt((farthest**2 * heard**2 * squares).sum(axis=0))
+    variance = (heard**2 * variances).sum(axis=0)
+    # Where that may be all of it, as with a handful of users, nothing but the bound is left.
+    known = variance > doubt
+    ceiling = (farthest**2 * users).sum(axis=0)
+    # As many users as have been seen to differ; a class of one has not.
+    drawn = (heard**2 * np.where(users > 1, along * users / np.maximum(users - 1, 1), squares)).sum(
+        axis=0
+    )
     values = said + missing + centre * float(sum(each.weight for each in classes))
     return ClassEstimate(
         values,
         missing - lowest,
         highest - missing,
-        (heard**2 * variances).sum(axis=0),
-        slope,
-        spread,
-        np.divide(
-            (farthest * parts).sum(axis=0), spread, out=np.zeros_like(spread), where=spread > 0
-        ),
-        np.sqrt((farthest**2 * parts).sum(axis=0)),
+        np.where(known, variance, ceiling),
+        np.where(known, slope, 0.0),
+        np.where(known, drawn, np.maximum(drawn, ceiling)),
+        np.where(known, doubt, 0.0),
         (heard * size).sum(axis=0) / size.sum(),
     )
 

@@ -51,8 +51,6 @@ _NO_SCORES = (
 )
 _UNREAD = 0.0005
 """A smaller part of the users is not worth a remark."""
-_DECIDE = 1.0
-"""Where the error is below so many of the largest scores that matter, few reports decide."""
 _CLEAR = 1000
 """A mean variance of fewer of its units would be mostly rounding."""
 
@@ -278,13 +276,9 @@ class Users(Model):
     def normality_remarks(
         self, estimator: Linear[Any], tally: UserReports, errors: Floats
     ) -> tuple[str, ...]:
-        """Say where few reports decide."""
-        few = (errors > 0) & (_DECIDE * tally.estimate.reach > errors)
-        remark = (
-            f"few reports decide about {estimator.question.list_names(few)}: the normal "
-            "approximation is rough there, and the level may not be kept"
-        )
-        return (remark,) if few.any() else ()
+        """Say nothing: of few users the variance is taken to be the largest there can be."""
+        del estimator, tally, errors
+        return ()
 
     def no_interval_error(self, kind: str, question: Question) -> NotDefined:
         """Return the refusal of all kinds but the normal one."""
