@@ -53,7 +53,7 @@ class CollectionOptions(OptionGroup):
         help=f"With --next-prior: its confidence level.  [default: {_CONFIDENCE}]",
     )
 
-    def check(self, reports: ReportOptions, **given: object) -> None:
+    def check(self, reports: ReportOptions, paths: Sequence[Path], **given: object) -> None:
         """Refuse options that contradict each other; `given` are those of one mechanism alone."""
         if self.rounds and not self.others:
             raise click.UsageError("--rounds needs another collection: name it by --with")
@@ -68,6 +68,9 @@ class CollectionOptions(OptionGroup):
             )
         if not self.others:
             return
+        places = [path.resolve() for path in (*paths, *(table for _, table in self.others))]
+        if len(set(places)) < len(places):
+            raise click.UsageError("the same reports are given twice: name each file once")
         for name, value in given.items():
             if value is not None:
                 raise click.UsageError(

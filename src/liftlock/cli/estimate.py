@@ -143,7 +143,9 @@ def estimate_command(
     output.check(inputs)
     files = {"the output": output.file, "--plot": output.plot}
     check_outputs(files | {"--next-prior": collections.next_prior}, inputs)
-    collections.check(source, prior=prior, trust_profiles=trust_profiles, output=output.file)
+    collections.check(
+        source, reports, prior=prior, trust_profiles=trust_profiles, output=output.file
+    )
     number = None if seed is None else _read_seed(seed)
     made = read_mechanism(mechanism)
     graph = made.context if isinstance(made.context, ProfileGraph) else None
