@@ -498,7 +498,14 @@ class Mechanism(StoredObject):
         """
         if isinstance(self.channel, UserChannel):
             question = ask(self.channel.inputs, of, value)
-            return expected_per_user_error(self.channel, self._user_priors(people), question, level)
+            if method not in ("bayes", "unbiased") or about != "people":
+                raise NotDefined(
+                    f"the expected error of {method} about the {about}",
+                    self.context.describe(),
+                    "ask for bayes or unbiased, about the people who report",
+                )
+            own = self._user_priors(people)
+            return expected_per_user_error(self.channel, own, question, level, method)
         if isinstance(people, PerUserPriors):
             raise self._one_table_error()
         known = self.known_prior if prior is None else prior

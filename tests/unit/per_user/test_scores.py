@@ -214,3 +214,28 @@ def test_scores_are_the_same_in_any_company() -> None:
         assert sum(parts[1:], parts[0]) == whole
         assert whole.scores is not None
         assert sum(each.weight for each in whole.scores) == Fraction(2000)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("of", ["histogram", "mean"])
+def test_the_expected_error_is_that_of_all_reports(method: Any, of: str) -> None:
+    """By summing over values and reports of each user, under the user's prior."""
+    mechanism = design(NUMBERS, LIP("1"), method=method)
+    masses = np.random.default_rng(6).dirichlet(np.full(5, 5.0), 6)
+    f = ask(mechanism.channel.inputs, of).values
+    expected = np.zeros(f.shape[1])
+    for row in masses:
+        scores, given, _ = all_reports(mechanism, row)
+        expected += row @ (given @ (scores @ f) ** 2 - f**2)
+    found = mechanism.expected_error(PerUserPriors.of(NUMBERS, masses), of, method="unbiased")
+    assert found.per_person == pytest.approx(tuple(expected / 6), rel=1e-4)
+    assert found.method == "unbiased"
+
+
+def test_without_a_method_users_can_be_read_without_their_priors() -> None:
+    """A rare value makes safe-response useless without the priors, however good it is with them."""
+    rare = PerUserPriors.of(["no", "yes"], np.random.default_rng(1).dirichlet([1.0, 1.0], 500))
+    both = {key: design(["no", "yes"], LIP("1"), method=key) for key in METHODS}
+    with_them = {key: made.expected_error(rare).errors[0] for key, made in both.items()}
+    assert with_them["safe-response"] < with_them["arc"]
+    assert design(rare, LIP("1")) == both["arc"]
