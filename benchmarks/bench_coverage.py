@@ -1,136 +1,92 @@
-"""How often intervals of 95 % hold the truth, by kind and setting, also where a kind fails.
+"""How often intervals of 95 % hold the truth, against the error of the prior.
 
-Surveys are simulated by the thousand (20,000 for formulas and for two outputs, whose few outcomes
-need one interval each). A star marks what is outside 93.5 to 96.5 %, an exclamation mark an
-interval whose remarks say that the level may not be kept. The settings are a plain grid.
-
-Bootstrap and credible intervals promise less: quantiles of simulated estimates are cautious near
-the edges, and credible intervals keep their level on average over shares drawn from their prior.
+Counts are exact sums over all that can be reported; other sums are simulated, 20,000 collections in
+each setting. Columns are drifts: how many standard errors of the unbiased estimate the truth is off
+the prior, towards more. Bayes estimates hold if the prior is true, and not otherwise: they are here
+for comparison. The settings are a plain grid.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from itertools import product
 
+import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
 from liftlock.estimate.intervals import Kind
-from liftlock.estimate.models import OutputSums
-from liftlock.estimate.question import ABOUT
-from tests.statistical.coverage import Setting
+from liftlock.estimate.intervals.base import Tails
+from liftlock.estimate.question import ABOUT, About
+from tests.statistical.coverage import DRIFTS, LAWS, Setting, exact_coverage
 
 RUNS = 20_000
-BAND = (0.935, 0.965)
-_CAUTIOUS = ("few reports decide", "is rough", "bootstrap intervals", "on average over")
+SHARE = 0.08
+"""What the prior says of the value that is counted."""
 
 
-def told(setting: Setting, kind: Kind) -> bool:
-    """Whether the interval of a typical survey says that its level may not be kept."""
-    if setting.weighted:
-        tally, _ = setting.simulated(1, 1)
-        one = OutputSums(tally.counts[0], tally.amounts[0], tally.squares[0], True)
-        errors = setting.spread(kind, one).errors
-        assert errors is not None
-        remarks = setting.model.normality_remarks(setting.linear, one, errors)
-    else:
-        remarks = setting.made(kind, setting.typical()).remarks
-    return any(text in remark for remark in remarks for text in _CAUTIOUS)
-
-
-def cell(setting: Setting, kind: Kind, runs: int = RUNS) -> tuple[str, bool]:
-    """Return the measured coverage (of all answers: from to), and whether it is in the band."""
-    found = setting.coverage(kind, runs)
-    kept = bool(((found >= BAND[0]) & (found <= BAND[1])).all())
-    numbers = f"{100 * found.min():.1f}"
-    if len(found) > 2:
-        numbers += f" to {100 * found.max():.1f}"
-    return numbers + ("" if kept else " *") + (" !" if told(setting, kind) else ""), kept
-
-
-def table(title: str, settings: list[Setting], kinds: tuple[Kind, ...]) -> Grid:
-    """Return a row for each setting and a column for each kind."""
-    grid = Grid(title=title)
-    for name in ("about", "asked", "prior", "channel", "eps", "people"):
-        grid.add_column(name, justify="right" if name in ("eps", "people") else "left")
-    for kind in kinds:
-        grid.add_column(kind, justify="right")
-    totals = dict.fromkeys(kinds, 0)
-    for setting in settings:
-        cells = []
-        for kind in kinds:
-            text, kept = cell(setting, kind)
-            cells.append(text)
-            totals[kind] += kept
-        asked = f"{setting.of}, weighted" if setting.weighted else setting.of
-        if setting.method in ("likelihood", "consistent"):
-            asked += f", {setting.method}"
-        grid.add_row(
-            setting.about,
-            asked,
-            setting.prior,
-            setting.channel,
-            f"{setting.epsilon:g}",
-            str(setting.reports),
-            *cells,
-        )
-    grid.add_section()
-    shares = [f"{totals[kind]} of {len(settings)}" for kind in kinds]
-    grid.add_row("in band", *[""] * 5, *shares)
+def grid_of(title: str) -> Grid:
+    """Return a table with a column for each drift."""
+    grid = Grid(title=title, title_justify="left")
+    for name in ("about", "asked", "of", "people"):
+        grid.add_column(name, justify="right" if name == "people" else "left")
+    for drift in DRIFTS:
+        grid.add_column(f"{drift:g}", justify="right")
     return grid
+
+
+def shown(numbers: Iterable[float]) -> list[str]:
+    """Write shares in per cent; a star is below 95 % by more than chance."""
+    slack = 4 * math.sqrt(0.95 * 0.05 / RUNS)
+    return [f"{100 * number:.1f}" + " *" * (number < 0.95 - slack) for number in numbers]
+
+
+def count_rows(grid: Grid, assisted: bool) -> None:
+    """Add the exact coverage of counts."""
+    for about, (name, (b, a)), people in product(ABOUT, LAWS.items(), (200, 2_000, 20_000)):
+        error = math.sqrt(people * a * (1 - a)) / (b - a)
+        tails = Tails(0.05, np.array(SHARE * people) if assisted else None)
+        held = [
+            exact_coverage(
+                (b, a), people, min(round(SHARE * people + drift * error), people), tails, about
+            )
+            for drift in DRIFTS
+        ]
+        grid.add_row(about, "count", name, f"{people:,}", *shown(held))
+
+
+def simulated_rows(grid: Grid, kind: Kind, method: str, abouts: tuple[About, ...] = ABOUT) -> None:
+    """Add the simulated coverage of histograms, means and weighted sums: of the worst answer."""
+    for about, (prior, channel, epsilon), (of, weighted), people in product(
+        abouts,
+        (
+            ("skewed", "optimal", 2.0),
+            ("three", "optimal", 1.0),
+            ("zipf", "rr", 1.0),
+            ("zipf", "optimal", 1.0),
+            ("bell", "near", 1.0),
+            ("fifty", "optimal", 2.0),
+        ),
+        (("histogram", False), ("mean", False), ("sum", True)),
+        (200, 2_000),
+    ):
+        held = []
+        for drift in DRIFTS:
+            setting = Setting(prior, channel, epsilon, people, of, about, method, weighted, drift)
+            runs = RUNS if len(setting.masses) < 50 else RUNS // 10
+            held.append(float(setting.coverage(kind, runs).min()))
+        asked = f"{of}, weighted" if weighted else of
+        grid.add_row(about, asked, f"{prior}, {channel}", f"{people:,}", *shown(held))
 
 
 def run() -> Group:
     """Measure all settings; a few minutes."""
-    counts = [
-        Setting(prior, channel, epsilon, reports, "survey", about)
-        for about, prior, channel, epsilon, reports in product(
-            ABOUT, ("even", "skewed", "rare"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 50, 100)
-        )
-    ]
-    formulas = [
-        Setting(prior, channel, epsilon, reports, of, about, weighted=weighted)
-        for about, prior, (channel, epsilon), (of, weighted), reports in product(
-            ABOUT,
-            ("skewed", "three", "zipf"),
-            (("rr", 1.0), ("optimal", 2.0), ("subset", 0.5)),
-            (("histogram", False), ("mean", False), ("survey", True), ("sum", True)),
-            (32, 100, 1000),
-        )
-    ]
-    posterior = [
-        Setting(prior, channel, epsilon, reports, "survey", method="bayes")
-        for prior, channel, epsilon, reports in product(
-            ("even", "skewed", "rare"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 100, 1000)
-        )
-    ]
-    sums = [
-        Setting(prior, channel, 1.0, reports, of, method="bayes", weighted=weighted)
-        for prior, channel, (of, weighted), reports in product(
-            ("three", "zipf"),
-            ("rr", "optimal", "subset"),
-            (("histogram", False), ("mean", False), ("sum", True)),
-            (32, 100, 1000),
-        )
-    ]
-    others = [
-        Setting(prior, channel, epsilon, reports, "survey", about, method)
-        for method, about, (prior, channel), epsilon, reports in product(
-            ("likelihood", "consistent"),
-            ABOUT,
-            (("even", "rr"), ("skewed", "optimal")),
-            (0.5, 2.0),
-            (30, 100),
-        )
-    ]
-    return Group(
-        table(
-            "unbiased counts, two symbols: % of surveys whose interval holds the truth",
-            counts,
-            ("normal", "exact", "bootstrap", "credible"),
-        ),
-        table("unbiased, more symbols, outputs and weights", formulas, ("normal",)),
-        table("Bayes counts, right prior", posterior, ("normal", "exact", "bootstrap")),
-        table("Bayes histograms, means and sums, right prior", sums, ("normal",)),
-        table("likelihood and consistent counts, two symbols", others, ("auto", "bootstrap")),
-    )
+    plain, assisted = grid_of("exact intervals of counts"), grid_of("assisted, the same counts")
+    count_rows(plain, assisted=False)
+    count_rows(assisted, assisted=True)
+    normal = grid_of("normal intervals, the answer that is held least often")
+    simulated_rows(normal, "normal", "unbiased")
+    bayes = grid_of("Bayes estimates, which hold if the prior is true: for comparison")
+    simulated_rows(bayes, "normal", "bayes", ("people",))
+    return Group(plain, assisted, normal, bayes)

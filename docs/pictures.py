@@ -10,10 +10,12 @@ from __future__ import annotations
 import random
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -23,6 +25,9 @@ from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
 from liftlock.notions.relations import leakages
 from liftlock.notions.rules import RULES, Rule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"
@@ -86,7 +91,7 @@ def draw_answers() -> None:
     prior = read_prior(EXAMPLES / "prior.csv")
     mechanism = design(prior, LIP("1"), utility="histogram")
     answers = random.Random(1).choices(["none", "cold", "flu"], [7, 2, 1], k=10_000)
-    found = mechanism.estimate(mechanism.simulate(answers, seed=7))
+    found = mechanism.estimate(mechanism.simulate(answers, seed=7), together=True)
     draw_estimate(found, FOLDER / "estimate.png", prior)
     draw_plan(plan(prior, LIP("1"), 10_000, margin="2%"), FOLDER / "plan.png")
 
@@ -166,15 +171,13 @@ def draw_couplet() -> None:
         figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
 
 
-def draw_curves(colours: Colours) -> None:
-    """Draw delta against epsilon in the three forms."""
+@contextmanager
+def svg_axes(name: str, colours: Colours) -> Iterator[Axes]:
+    """Give axes in the colours of a theme, and store the picture."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    channel = read_channel(EXAMPLES / "survey.csv").channel
-    prior = read_prior(EXAMPLES / "prior.csv")
-    epsilons = np.linspace(0, 2, 201)
     settings: Any = {
         "svg.hashsalt": "liftlock", "font.size": 11,
         "text.color": colours.ink, "axes.labelcolor": colours.ink, "axes.edgecolor": colours.faint,
@@ -185,6 +188,23 @@ def draw_curves(colours: Colours) -> None:
         figure = Figure(figsize=(6.8, 3.6), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.add_subplot()
+        yield axes
+        axes.grid(color=colours.faint, alpha=0.25)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        figure.patch.set_alpha(0)
+        axes.patch.set_alpha(0)
+        path = FOLDER / f"{name}-{colours.name}.svg"
+        figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+def draw_curves(colours: Colours) -> None:
+    """Draw delta against epsilon in the three forms."""
+    channel = read_channel(EXAMPLES / "survey.csv").channel
+    prior = read_prior(EXAMPLES / "prior.csv")
+    epsilons = np.linspace(0, 2, 201)
+    with svg_axes("delta-curves", colours) as axes:
         for form, colour in zip(FORMS, colours.series, strict=True):
             points = DeltaCurve.of(channel, prior, form).points(epsilons)
             axes.plot(epsilons, points, color=colour, linewidth=2.2)
@@ -202,14 +222,61 @@ def draw_curves(colours: Colours) -> None:
         axes.set_ylabel("smallest δ")
         axes.set_xlim(0, 2)
         axes.set_ylim(0, None)
-        axes.grid(color=colours.faint, alpha=0.25)
-        axes.set_axisbelow(True)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        figure.patch.set_alpha(0)
-        axes.patch.set_alpha(0)
-        path = FOLDER / f"delta-curves-{colours.name}.svg"
-        figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+def coverages(people: int = 5_000, prior: int = 8) -> tuple[list[float], dict[str, list[float]]]:
+    """Return how often intervals of 95 % hold the truth, by the true share, as exact sums."""
+    from liftlock.designs.api import design
+    from liftlock.estimate import Aggregate
+    from liftlock.estimate.intervals.exact import sum_distribution
+    from liftlock.model import Prior
+    from liftlock.notions.lip import LIP
+
+    made = design(Prior.from_counts({"no": 100 - prior, "yes": prior}), LIP("1"))
+    place = made.table.outputs.index("yes")
+    no, yes = made.table.floats()[:, place]
+    ways: dict[str, dict[str, Any]] = {
+        "whatever the truth": {},
+        "if the prior is true": {"method": "bayes"},
+        "a prior as good as 500 people": {"method": "bayes", "strength": 500},
+    }
+    shares = [float(share) for share in np.arange(6.0, 10.01, 0.25)]
+    truths = [round(people * share / 100) for share in shares]
+    laws = [sum_distribution(np.array([s, people - s]), np.array([yes, no])) for s in truths]
+    found = {name: [0.0] * len(shares) for name in ways}
+    for seen in range(laws[0][0], laws[-1][0] + len(laws[-1][1])):
+        chances = [
+            float(terms[seen - begin]) if 0 <= seen - begin < len(terms) else 0.0
+            for begin, terms in laws
+        ]
+        if max(chances) < 1e-6:
+            continue
+        counts = [people - seen, people - seen]
+        counts[place] = seen
+        reports = Aggregate(made.channel.fingerprint, tuple(counts), people)
+        for name, options in ways.items():
+            answer = made.estimate(reports, "survey", value="yes", **options).answer
+            for k, (truth, chance) in enumerate(zip(truths, chances, strict=True)):
+                found[name][k] += chance * (answer.low <= truth <= answer.high)  # type: ignore[operator]
+    return shares, found
+
+
+def draw_coverage(colours: Colours, shares: list[float], found: dict[str, list[float]]) -> None:
+    """Draw how often intervals of 95 % hold the truth, if the prior says 8 %."""
+    with svg_axes("coverage", colours) as axes:
+        for (name, held), colour in zip(found.items(), colours.series, strict=True):
+            axes.plot(
+                shares, [100 * share for share in held], color=colour, linewidth=2.2, label=name
+            )
+        axes.axvline(8, color=colours.faint, linewidth=1, linestyle=":")
+        axes.annotate(
+            "the prior", (8, 2), xytext=(5, 0), textcoords="offset points", color=colours.faint
+        )
+        axes.set_xlabel("people who truly have the value (%)")
+        axes.set_ylabel("intervals of 95 % that hold it (%)")
+        axes.set_xlim(6, 10)
+        axes.set_ylim(0, 101)
+        axes.legend(loc="center right", frameon=False, fontsize=9, labelcolor=colours.ink)
 
 
 # --- the house ------------------------------------------------------------------------------------
@@ -512,7 +579,9 @@ if __name__ == "__main__":
     draw_salaries()
     draw_profiles()
     draw_repeated()
+    measured = coverages()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
+        draw_coverage(theme, *measured)
         draw_relations(theme)
         (FOLDER / f"house-{theme.name}.svg").write_text(house(theme), encoding="utf-8")

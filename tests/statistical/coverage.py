@@ -7,24 +7,32 @@ the prior: its drift is measured in standard errors of the unbiased estimate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from liftlock import Alphabet
 from liftlock.estimate import Aggregate, Question, intervals
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Linear, Unbiased
 from liftlock.estimate.intervals import IntervalEstimate, Kind
+from liftlock.estimate.intervals.base import Tails
+from liftlock.estimate.intervals.exact import invert_tests, sum_distribution
 from liftlock.estimate.models import Dense, OutputSums
 from liftlock.estimate.question import About, ask
+from liftlock.exact.budget import Budget
+from liftlock.model.structured import HashingChannel, UnaryChannel
 from tests.unit.estimate.worlds import normal_spread
 
 Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
+DRIFTS = (0.0, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0)
+"""How far the truth is off the prior, in standard errors of the unbiased estimate."""
 ZIPF = tuple(float(mass) for mass in (1 / np.arange(1, 11)) / (1 / np.arange(1, 11)).sum())
 PRIORS: dict[str, tuple[float, ...]] = {
     "even": (0.5, 0.5),
@@ -82,6 +90,63 @@ def subset_response(symbols: int, epsilon: float) -> Floats:
         rows = np.hstack([rows, single])
     found: Floats = rows / rows.sum(axis=1, keepdims=True)
     return found
+
+
+# --- counts: exact sums ---------------------------------------------------------------------------
+
+
+def encoding_law(channel: UnaryChannel | HashingChannel) -> tuple[float, float]:
+    return float(channel.hit), float(channel.miss)
+
+
+def response_law(symbols: int, epsilon: float) -> tuple[float, float]:
+    odds = math.exp(epsilon)
+    return odds / (odds + symbols - 1), 1 / (odds + symbols - 1)
+
+
+LAWS = {
+    "two values": response_law(2, 1.0),
+    "two values, eps 4": response_law(2, 4.0),
+    "two values, asymmetric": (1 - 0.92 / math.e, 0.08 / math.e),
+    "three values": response_law(3, 1.0),
+    "ten values": response_law(10, 0.5),
+    "fifty values": response_law(50, 2.0),
+    "unary": encoding_law(UnaryChannel.optimal(range(20), Budget.of("1"))),
+    "hashing": encoding_law(HashingChannel.optimal(range(20), Budget.of("1"))),
+}
+
+
+def first_true(accepted: Callable[[int], bool], low: int, high: int) -> int:
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if accepted(middle) else (middle + 1, high)
+    return low
+
+
+def exact_coverage(
+    law: tuple[float, float], number: int, truth: float, tails: Tails, about: About
+) -> float:
+    """Return the chance of the collections whose interval holds the truth.
+
+    Ends grow with the number of marked reports, so these are a run of numbers.
+    """
+
+    def ends(seen: int) -> tuple[float, float]:
+        return invert_tests((law, law), seen, number, tails, about)
+
+    slack = 1e-9 * number
+    first = first_true(lambda seen: ends(seen)[1] >= truth - slack, 0, number + 1)
+    last = first_true(lambda seen: ends(seen)[0] > truth + slack, first, number + 1) - 1
+    if about == "population":
+        chance = law[1] + (law[0] - law[1]) * truth / number
+        return float(
+            stats.binom.cdf(last, number, chance) - stats.binom.cdf(first - 1, number, chance)
+        )
+    begin, terms = sum_distribution(np.array([round(truth), number - round(truth)]), np.array(law))
+    return float(terms[max(first - begin, 0) : max(last - begin + 1, 0)].sum())
+
+
+# --- other sums: simulated ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

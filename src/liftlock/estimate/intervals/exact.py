@@ -21,8 +21,10 @@ Source: math exact intervals through a channel, and their error reused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -47,6 +49,8 @@ MOST_SUMS = 5_000
 """So many binomials are added up, over all answers."""
 
 _ROUNDING = 1e-9
+_CLOSE = 1e-11
+"""So near are the ends of an interval about a population to where they should be, as shares."""
 _REACH = 9.0
 """Binomials are cut off so many standard deviations away: less than 1e-18 is lost."""
 
@@ -251,8 +255,13 @@ def invert_tests(
         """Return the chance of so many marked reports; it rises with s."""
         return 1.0 - _at_most(seen - 1, s, reports, upper)
 
-    low = _first(lambda s: many(s) > allowed(0, s), reports + 1)
-    high = reports - _first(lambda s: few(reports - s) > allowed(1, reports - s), reports + 1)
+    middle = (seen - reports * upper[1]) / (upper[0] - upper[1])
+    reach = 2 * math.sqrt(reports * max(c * (1 - c) for c in (*lower, *upper)))
+    reach /= upper[0] - upper[1]
+    low = _first(lambda s: many(s) > allowed(0, s), reports + 1, middle - reach)
+    high = reports - _first(
+        lambda s: few(reports - s) > allowed(1, reports - s), reports + 1, reports - middle - reach
+    )
     if low > high:
         return (0.0, 0.0) if high < 0 else (float(reports), float(reports))
     if reports > MOST_REPORTS:
@@ -289,9 +298,21 @@ def _at_most(seen: int, s: int, reports: int, law: Law) -> float:
     return float(distribution @ sums[np.clip(places, 0, len(sums) - 1)])
 
 
-def _first(accepted: Callable[[int], bool], most: int) -> int:
+def _first(accepted: Callable[[int], bool], most: int, guess: float) -> int:
     """Return the first whole number below `most` that is accepted, else `most`; all after are."""
-    low, high = 0, most
+    low, high, step = 0, most, 1
+    place = min(max(round(guess), 0), most)
+    # Steps twice as long each time, until the number is between two of them.
+    while low < place < high:
+        if accepted(place):
+            high = place
+            place -= step
+        else:
+            low = place + 1
+            place += step
+        if low >= high or not low < place < high:
+            break
+        step *= 2
     while low < high:
         middle = (low + high) // 2
         if accepted(middle):
@@ -332,15 +353,27 @@ def _binomial_end(seen: int, reports: int, allowed: float, side: int) -> float:
     if seen == (reports if side else 0):
         return float(side)
     low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        first, distribution = binomial_distribution(reports, middle)
+    z = NormalDist().inv_cdf(1.0 - allowed)
+    share = seen / reports
+    chance = share + (1 if side else -1) * z * math.sqrt(share * (1 - share) / reports + 1e-12)
+    for _ in range(100):
+        if not low < chance < high:
+            chance = (low + high) / 2
+        first, distribution = binomial_distribution(reports, chance)
         sums = np.concatenate([[0.0], np.cumsum(distribution)])
-        place = (seen if side else seen - 1) - first + 1
-        below = float(sums[min(max(place, 0), len(sums) - 1)])
-        # Rounded outwards: the interval is never shorter than it should be.
-        if (below > allowed) if side else (1.0 - below < allowed):
-            low = middle
+        place = seen - first
+        below = float(sums[min(max(place + side, 0), len(sums) - 1)])
+        tail = below if side else 1.0 - below
+        if (tail > allowed) == bool(side):
+            low = chance
         else:
-            high = middle
-    return high if side else low
+            high = chance
+        # The tail changes by so much with the chance (Newton's step).
+        term = float(distribution[place]) if 0 <= place < len(distribution) else 0.0
+        slope = (-(reports - seen) / (1 - chance) if side else seen / chance) * term
+        step = (allowed - tail) / slope if slope else math.inf
+        if high - low < _CLOSE or abs(step) < _CLOSE:
+            break
+        chance += step
+    # Rounded outwards: the interval is never shorter than it should be.
+    return min(chance + _CLOSE, 1.0) if side else max(chance - _CLOSE, 0.0)
