@@ -93,11 +93,11 @@ def test_a_round_for_the_set_keeps_its_promise_and_one_for_the_estimate_does_not
         if all(low <= share <= high for low, share, high in ends):
             held += 1
             made = ll.design(near, ll.LIP("1"), utility="histogram")
-            assert ll.audit(made.channel, SIXTHS).measures["lip"] <= 1
+            assert float(ll.audit(made.channel, SIXTHS).measures["lip"]) <= 1
         point = ll.Prior.from_probabilities(
             {a.name: f"{max(a.value, 0.5) / 1000:.6f}" for a in found.answers}, normalise=True
         )
         wrong = ll.design(point, ll.LIP("1"), utility="histogram")
-        broken += ll.audit(wrong.channel, SIXTHS).measures["lip"] > 1
+        broken += float(ll.audit(wrong.channel, SIXTHS).measures["lip"]) > 1
     assert held >= 22
     assert broken == 25

@@ -327,7 +327,7 @@ def two(files: Path) -> Path:
     """Two collections by different mechanisms, and the counts of the second."""
     other = ll.design(PRIOR, ll.LDP("1"), method="k-rr")
     other.save(files / "other.json")
-    other.aggregate(other.simulate(TRUTH, seed=5)).save(files / "counts.json")  # type: ignore[union-attr]
+    other.aggregate(other.simulate(TRUTH, seed=5)).save(files / "counts.json")
     return files
 
 

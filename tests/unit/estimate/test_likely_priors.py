@@ -32,7 +32,7 @@ def test_ends_are_clopper_pearson_pulled_back(method: str) -> None:
     assert near.confidence == Fraction(19, 20)
     for place in range(5):
         if method == "oue":
-            seen = mechanism.aggregate(reports).counts[place]  # type: ignore[union-attr]
+            seen = mechanism.aggregate(reports).counts[place]
             channel = mechanism.channel
             own, other = float(channel.hit), float(channel.miss)  # type: ignore[union-attr]
         else:
