@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,13 +137,8 @@ def test_a_point_is_refused_with_the_reason() -> None:
     weighted = made("k-rr", 3).estimate(["a"] * 10, weights=2.0)
     with pytest.raises(ll.NotDefined, match="weighted"):
         ll.Prior.from_estimate(weighted)
-    # Reports that no prior explains: everybody says the same, which nobody would.
+    # Reports that no prior explains: nobody supports anything.
+    channel: Any = made("oue").channel
+    silent = Round(channel, Aggregate(channel.fingerprint, (0,) * 5, 5000))
     with pytest.raises(ll.InputError, match="no prior explains"):
-        likely_priors(
-            [
-                Round(
-                    made("oue").channel, Aggregate(made("oue").channel.fingerprint, (0,) * 5, 5000)
-                )
-            ],  # type: ignore[arg-type]
-            "0.99",
-        )
+        likely_priors([silent], "0.99")
