@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         NotDefined,
         UnprotectedInput,
     )
-    from liftlock.estimate import Aggregate, Estimate
+    from liftlock.estimate import Aggregate, Estimate, combine
     from liftlock.exact.numbers import exact, measured
     from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
     from liftlock.mechanism import Mechanism
@@ -104,6 +104,7 @@ __all__ = [
     "__version__",
     "audit",
     "best",
+    "combine",
     "compare",
     "continuous",
     "design",
@@ -145,7 +146,7 @@ _NAMES = {
         *("InputError", "LiftlockError", "NotCertified", "NotComposable", "NotDefined"),
         "UnprotectedInput",
     ],
-    "liftlock.estimate": ["Aggregate", "Estimate"],
+    "liftlock.estimate": ["Aggregate", "Estimate", "combine"],
     "liftlock.exact.numbers": ["exact", "measured"],
     "liftlock.files": ["read_channel", "read_column", "read_joint", "read_prior", "read_priors"],
     "liftlock.mechanism": ["Mechanism"],

@@ -28,6 +28,7 @@ from liftlock.exact.rounding import LARGE
 from liftlock.model import (
     AnyUserPrior,
     Context,
+    Intervals,
     Joint,
     PerUserPriors,
     Prior,
@@ -57,6 +58,7 @@ from liftlock.notions.certificate import (
     check_certificate_data,
 )
 from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
@@ -499,7 +501,14 @@ class Mechanism(StoredObject):
         """
         if isinstance(self.channel, UserChannel):
             question = ask(self.channel.inputs, of, value)
-            return expected_per_user_error(self.channel, self._user_priors(people), question, level)
+            if method not in ("bayes", "unbiased") or about != "people":
+                raise NotDefined(
+                    f"the expected error of {method} about the {about}",
+                    self.context.describe(),
+                    "ask for bayes or unbiased, about the people who report",
+                )
+            own = self._user_priors(people)
+            return expected_per_user_error(self.channel, own, question, level, method)
         if isinstance(people, PerUserPriors):
             raise self._one_table_error()
         known = self.known_prior if prior is None else prior
@@ -548,6 +557,7 @@ class Mechanism(StoredObject):
 
     def __str__(self) -> str:
         parts = [str(self.channel), str(self.certificate)]
+        parts += [said] if (said := self.describe_confidence()) else []
         if self.origin is not None:
             parts.append(str(self.origin))
             crowd = self.describe_crowd()
@@ -565,6 +575,17 @@ class Mechanism(StoredObject):
         return (
             f"a mechanism file of version 1 has no fingerprint: that {' and '.join(unchecked)} "
             "are as they were written cannot be checked"
+        )
+
+    def describe_confidence(self) -> str:
+        """Say what holds for certain where the guarantee holds with a confidence; else nothing."""
+        near = self.context
+        if not isinstance(near, Intervals) or near.confidence is None:
+            return ""
+        return (
+            f"at worst {LDP('1').smallest_text(self.channel, near)}, whatever the prior; with "
+            f"confidence {100 * float(near.confidence):.6g} % over {near.evidence}, "
+            f"{self.certificate.guarantee}"
         )
 
     def describe_crowd(self) -> str:

@@ -311,14 +311,7 @@ def restrict_to_support(context: Context) -> tuple[Context, tuple[Label, ...]]:
         return Ball(context.centre.restrict(kept), context.radius), dropped
     assert isinstance(context, Intervals)
     place = [context.inputs.index(label) for label in kept]
-    return (
-        Intervals(
-            context.inputs.subset(place),
-            tuple(context.lower[i] for i in place),
-            tuple(context.upper[i] for i in place),
-        ),
-        dropped,
-    )
+    return context.selected(context.inputs.subset(place), place), dropped
 
 
 def shared_rows(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:

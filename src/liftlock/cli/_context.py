@@ -430,7 +430,7 @@ def _relabel(context: Context, inputs: Alphabet) -> Context:
     if isinstance(context, Family):
         return Family(tuple(Prior(inputs, prior.counts) for prior in context.priors))
     if isinstance(context, Intervals):
-        return Intervals(inputs, context.lower, context.upper)
+        return replace(context, alphabet=inputs)
     if isinstance(context, Ball):
         return Ball(Prior(inputs, context.centre.counts), context.radius)
     return context

@@ -11,12 +11,21 @@ from rich.console import Group
 from rich.text import Text
 
 from liftlock._runtime.storage import write_together
+from liftlock.cli._collections import CollectionOptions, refuse_profiles
 from liftlock.cli._console import Notes, show_status, show_table_progress
-from liftlock.cli._options import FILE, LazyChoice, OutputOptions, option_group, output_options
+from liftlock.cli._options import (
+    FILE,
+    LazyChoice,
+    OutputOptions,
+    check_outputs,
+    option_group,
+    output_options,
+)
 from liftlock.cli._reports import ReportOptions
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import methods
+from liftlock.estimate.combination import combine
 from liftlock.estimate.intervals import KINDS
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, QUESTIONS
@@ -32,6 +41,7 @@ from liftlock.report.text.estimate import estimate_report
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
 @option_group("source", ReportOptions)
+@option_group("collections", CollectionOptions)
 @click.option(
     "--of",
     "of",
@@ -73,9 +83,8 @@ from liftlock.report.text.estimate import estimate_report
 @click.option(
     "--about",
     type=click.Choice(ABOUT),
-    default="people",
-    show_default=True,
-    help="Estimate for the respondents, or for the population they are a random sample of.",
+    help="Estimate for the respondents, or for the population they are a random sample of.  "
+    "[default: people; with --rounds population]",
 )
 @click.option(
     "--prior",
@@ -95,6 +104,7 @@ def estimate_command(
     mechanism: Path,
     reports: tuple[Path, ...],
     source: ReportOptions,
+    collections: CollectionOptions,
     of: str | None,
     values: tuple[str, ...],
     method: str,
@@ -102,7 +112,7 @@ def estimate_command(
     level: str,
     together: bool,
     strength: str | None,
-    about: str,
+    about: str | None,
     prior: Path | None,
     trust_profiles: bool | None,
     seed: str | None,
@@ -116,15 +126,27 @@ def estimate_command(
     mechanism for profiles yields the shares of the profiles and the distribution of the values,
     with their assumptions. One for per-user priors needs these priors, in the rows of the reports.
 
+    --with adds collections of other mechanisms for the same values: groups, whose answers add up,
+    or with --rounds samples of one population. --next-prior writes the priors that the reports
+    allow, for the design of another round among other people.
+
     \b
     liftlock estimate safe.json reports.csv --column answer
     liftlock estimate safe.json reports.csv --column answer --value flu
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
+    liftlock estimate north.json north.csv --with south.json south.csv
+    liftlock estimate first.json first.csv --next-prior next.json
     """
     note = Notes()
     inputs = {"MECHANISM": mechanism, "--prior": prior, "--priors-from": source.priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
+    inputs |= collections.inputs()
     output.check(inputs)
+    files = {"the output": output.file, "--plot": output.plot}
+    check_outputs(files | {"--next-prior": collections.next_prior}, inputs)
+    collections.check(
+        source, reports, prior=prior, trust_profiles=trust_profiles, output=output.file
+    )
     number = None if seed is None else _read_seed(seed)
     made = read_mechanism(mechanism)
     graph = made.context if isinstance(made.context, ProfileGraph) else None
@@ -137,8 +159,11 @@ def estimate_command(
     if graph is None and trust_profiles is not None:
         option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
         raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
+    if collections.others:
+        refuse_profiles(made)
     with show_table_progress("counting") as shown:
         counted = source.read(made, reports, (asked[0], value), note, shown)
+        added = collections.read(source, (asked[0], value), note, shown)
     with show_status("estimating"):
         options: dict[str, Any] = {
             "value": value,
@@ -148,23 +173,30 @@ def estimate_command(
             "level": level,
             "together": together,
             "strength": strength,
-            "about": about,
             "seed": number,
         }
+        if about is not None:
+            options["about"] = about
         if trust_profiles is not None:
             options["trust_profiles"] = trust_profiles
-        found = _estimates(made, counted, asked, options, note)
+        if added:
+            del options["prior"]
+
+        def answers(notes: Notes, **more: Any) -> list[Estimate]:
+            if not added:
+                return _estimates(made, counted, asked, options | more, notes)
+            pairs = [(made, counted), *added]
+            return [combine(pairs, asked[0], rounds=collections.rounds, **options | more)]
+
+        found = answers(note)
         with write_together():
+            collections.write(found, note)
             if output.file is not None:
                 counted.save(output.file)
                 note(f"counts written to {output.file}")
             if output.plot is not None:
                 # Bars stand side by side, so their intervals hold at once.
-                drawn = (
-                    found
-                    if together
-                    else _estimates(made, counted, asked, options | {"together": True}, Notes())
-                )
+                drawn = found if together else answers(Notes(), together=True)
                 draw_estimates(drawn, output.plot, made.known_prior if another is None else another)
                 note(f"picture written to {output.plot}")
     first, *others = found

@@ -200,8 +200,12 @@ def design_users(
     if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
         return lock_users(context.inputs, asked, method or "arc", limits)
 
+    # Estimates lean on no prior, unless there are too many symbols for it.
+    few = all(len(context.inputs) <= channel.most_scored for channel in USER_CHANNELS.values())
+    way = "unbiased" if few else "bayes"
+
     def error(made: Mechanism) -> float:
-        return float(np.sum(np.square(made.expected_error(priors).errors)))
+        return float(np.sum(np.square(made.expected_error(priors, method=way).errors)))
 
     return min((lock_users(context.inputs, asked, key, limits) for key in USER_CHANNELS), key=error)
 

@@ -2,6 +2,7 @@
 
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import estimate
+from liftlock.estimate.combination import combine
 from liftlock.estimate.estimators import ESTIMATORS
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import QUESTIONS, Question
@@ -16,5 +17,6 @@ __all__ = [
     "GoodnessOfFit",
     "PerUserAggregate",
     "Question",
+    "combine",
     "estimate",
 ]

@@ -16,22 +16,22 @@ from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
 from liftlock.estimate.fit import misfit_warning
 from liftlock.estimate.intervals import KINDS, IntervalEstimate, Kind, make_interval
 from liftlock.estimate.intervals.base import read_level
+from liftlock.estimate.likely_priors import Round
 from liftlock.estimate.models import (
     CountedReports,
     Model,
-    PerUser,
-    PosteriorSums,
     model_of,
     no_prior_error,
     read_profiles,
+    read_users,
 )
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
-from liftlock.estimate.result import IF_TRUE, Answer, Estimate, GoodnessOfFit, Reading
+from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit, Reading
 from liftlock.estimate.strength import estimate_with_strength, read_strength, strength_words
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior, ProfileGraph
-from liftlock.model.structured import AnyChannel
+from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -110,8 +110,10 @@ def estimate(
         raise InputError("no profiles that could be trusted", remedy="leave trust_profiles out")
     if isinstance(reports, PerUserAggregate):
         question = ask(channel.inputs, of, value)
-        sums = PosteriorSums.of_users(reports, question)
-        return answer(PerUser(channel.inputs), sums, question, options)
+        own, beside = read_users(reports, question)
+        if beside is not None and options.method == "bayes":
+            own, beside = beside, own
+        return answer(*own, question, options, beside)
     aggregate = _count(channel, reports, weights, offsets)
     if graph is None:
         question, model, assumes = ask(channel.inputs, of, value), model_of(channel, prior), ""
@@ -127,7 +129,12 @@ def estimate(
         counted, other = other, counted
     elif options.method == "bayes" and prior is None and not isinstance(reports, Aggregate):
         raise no_prior_error()
-    return replace(answer(*counted, question, options, other), assumes=assumes)
+    rounds: tuple[Round, ...] = ()
+    if graph is None and aggregate.weights is None:
+        table = channel if isinstance(channel, SupportChannel) else to_dense(channel)
+        rounds = (Round(table, aggregate, prior),)
+    found = answer(*counted, question, options, other)
+    return replace(found, assumes=assumes, rounds=rounds)
 
 
 def _count(
@@ -204,7 +211,7 @@ def _read(estimator: Estimator[Model], counted: CountedReports, options: Estimat
     model, question, key = estimator.model, estimator.question, estimator.key
     holds = model.holds
     if key == "bayes":
-        holds = IF_TRUE if options.strength is None else strength_words(options.strength)
+        holds = model.if_true if options.strength is None else strength_words(options.strength)
     if key == "bayes" and options.strength is not None:
         values, spread = estimate_with_strength(
             estimator, counted, options.strength, options.level, options.about, options.together

@@ -288,9 +288,16 @@ def expected_profile_error(
 
 
 def expected_per_user_error(
-    channel: UserChannel, priors: PerUserPriors, question: Question, level: object = "0.95"
+    channel: UserChannel,
+    priors: PerUserPriors,
+    question: Question,
+    level: object = "0.95",
+    method: str = "bayes",
 ) -> ExpectedError:
     """Return the mean error per user: Var f(X_i) less the part that the report explains.
+
+    Of the unbiased sum it is the variance of the scores, all of them read; where somebody's table
+    does not tell the values apart it is infinite.
 
     Source: 001 Prop. 2.
     """
@@ -302,13 +309,20 @@ def expected_per_user_error(
     for block in channel.blocks(priors):
         masses = block.counts / POINTS
         own = masses * (1.0 - masses) if columns is None else prior_variances(masses, columns)
+        if method == "unbiased":
+            nothing = np.zeros(len(block), dtype=channel.report_type)
+            _, squares, reaches = channel.scores(block, nothing, masses, columns)
+            second = own + (masses if columns is None else masses @ columns.T) ** 2
+            known = np.isfinite(reaches)[:, None]
+            sums.append(np.where(known, squares - second, np.inf).sum(axis=0))
+            continue
         sums.append(np.maximum(own - channel.explained_variance(block, columns), 0.0).sum(axis=0))
     each = np.sum(sums, axis=0) / priors.users
     if single:
         each = each[question.values.argmax(axis=0)]
     return ExpectedError(
         question.of,
-        "bayes",
+        method,
         "people",
         read_level(level),
         priors.users,

@@ -299,5 +299,10 @@ def misfit_warning(
         other = "unbiased does not" if free else "and these reports cannot be read without one"
         leaning = f"the Bayes estimate leans on that prior, {other}"
     if fit.users:
-        subject, leaning = "the priors of the users do", "the estimate leans on these priors"
+        subject = "the priors of the users do"
+        leaning = (
+            "the estimate leans on these priors"
+            if key == "bayes"
+            else "this estimate does not lean on them, but what is promised under these priors does"
+        )
     return f"{subject} not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"

@@ -7,7 +7,7 @@ may be merged in any order, on any machine, to the same bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,6 +19,12 @@ from liftlock._runtime.storage import StoredObject
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import BaseAggregate, require_reports
 from liftlock.estimate.question import Question
+from liftlock.estimate.user_scores import (
+    ScoreClass,
+    ScoreTally,
+    merge_classes,
+    read_classes,
+)
 from liftlock.estimate.weights import column_of, numbers_each
 from liftlock.exact.accumulation import add_exact, column_sums, exact_sum
 from liftlock.exact.fingerprint import fingerprint, fraction_text, integer_to_json
@@ -50,7 +56,8 @@ class PerUserAggregate(BaseAggregate, StoredObject):
     2^-42, `priors` the masses P_i(x) in units of 2^-32 and `spreads` the variances that the
     posteriors have under the priors, in units of 2^-42. `reaches` is not a sum: no posterior of
     anybody can be farther from the prior, in units of 2^-32. `asked` has the sums of a question
-    that these do not answer.
+    that these do not answer. `scores` has the sums that lean on no prior, by class of users; None
+    if an earlier version of the library wrote the file, or there are too many symbols.
     """
 
     FORMAT: ClassVar[str] = "liftlock.local-aggregate"
@@ -65,11 +72,12 @@ class PerUserAggregate(BaseAggregate, StoredObject):
     spreads: tuple[int, ...]
     reaches: tuple[int, ...]
     asked: WeightedSums | None = None
+    scores: tuple[ScoreClass, ...] | None = None
 
     @classmethod
     def empty(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
-        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None)
+        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None, scores=())
 
     @classmethod
     def of(
@@ -103,12 +111,12 @@ class PerUserAggregate(BaseAggregate, StoredObject):
         total = cls.empty(mechanism, len(channel.inputs))
         pieces: dict[int, _PartialSums] = {}
         for block in channel.blocks(priors):
-            piece = pieces.setdefault(block.level, _PartialSums(channel, block.level))
-            piece.add(block, checked, asked, list(numbers.values()))
+            piece = pieces.setdefault(block.level, _PartialSums(channel, block.level, asked))
+            piece.add(block, checked, numbers)
             if piece.users >= _PIECE:
-                total += pieces.pop(block.level).to_aggregate(mechanism, asked, list(numbers))
+                total += pieces.pop(block.level).to_aggregate(mechanism, numbers)
         for piece in pieces.values():
-            total += piece.to_aggregate(mechanism, asked, list(numbers))
+            total += piece.to_aggregate(mechanism, numbers)
         return total
 
     @property
@@ -133,7 +141,10 @@ class PerUserAggregate(BaseAggregate, StoredObject):
             for name in _UNITS
         }
         reports = self.reports + other.reports
-        return PerUserAggregate(self.channel, reports, **sums, asked=asked)
+        scores = None
+        if self.scores is not None and other.scores is not None:
+            scores = merge_classes([*self.scores, *other.scores])
+        return PerUserAggregate(self.channel, reports, **sums, asked=asked, scores=scores)
 
     def floats(self, name: str) -> Floats:
         """Return posteriors, squares, priors, spreads or reaches as floats."""
@@ -159,6 +170,8 @@ class PerUserAggregate(BaseAggregate, StoredObject):
             data[name] = [integer_to_json(value) for value in getattr(self, name)]
         if self.asked is not None:
             data["asked"] = self.asked.to_data()
+        if self.scores is not None:
+            data["scores"] = [each.to_data() for each in self.scores]
         return data
 
     @classmethod
@@ -170,14 +183,16 @@ class PerUserAggregate(BaseAggregate, StoredObject):
         symbols = len(sums["posteriors"])
         told = data.get("asked")
         asked = None if told is None else WeightedSums.from_data(told, symbols)
+        scores = read_classes(data.get("scores"), symbols if asked is None else len(asked.sums))
         if (
             reports < 0
+            or (scores is not None and sum(each.users for each in scores) != reports)
             or any(len(row) != symbols or min(row, default=-1) < 0 for row in sums.values())
             or sum(sums["posteriors"]) != reports << POSTERIOR_BITS
             or sum(sums["priors"]) != reports << 32
         ):
             raise FileError("impossible sums", remedy="aggregate the reports again")
-        return cls(mechanism, reports, **sums, asked=asked)
+        return cls(mechanism, reports, **sums, asked=asked, scores=scores)
 
 
 @dataclass(frozen=True)
@@ -281,40 +296,42 @@ class _PartialSums:
 
     channel: UserChannel
     level: int
+    question: Question | None = None
     users: int = 0
     rows: list[list[Floats]] = field(default_factory=list)
     """What each block adds for a question: means, variances, and their weights and offsets."""
 
     def __post_init__(self) -> None:
         self.totals = np.zeros((self.channel.rows, len(self.channel.inputs)), dtype=np.int64)
+        few = len(self.channel.inputs) <= self.channel.most_scored
+        self.scores = ScoreTally.of(self.channel, self.question) if few else None
 
     def add(
-        self,
-        block: UserBlock,
-        reports: npt.NDArray[Any],
-        question: Question | None,
-        numbers: list[Floats],
+        self, block: UserBlock, reports: npt.NDArray[Any], numbers: Mapping[str, Floats]
     ) -> None:
         """Add up the reports of a block, and the moments that a question needs."""
-        posteriors = np.empty(block.counts.shape)
-        self.channel.add(block, reports[block.places], posteriors, self.totals)
+        posteriors, own = np.empty(block.counts.shape), reports[block.places]
+        self.channel.add(block, own, posteriors, self.totals)
         self.users += len(block)
-        if question is not None:
-            own = [given[block.places] for given in numbers]
-            self.rows.append([*_moments(posteriors, question), *own])
+        given = {name: column[block.places] for name, column in numbers.items()}
+        if self.question is not None:
+            self.rows.append([*_moments(posteriors, self.question), *given.values()])
+        if self.scores is not None:
+            single = self.question is None
+            weights = given.get("weights")
+            self.scores.add(block, own, posteriors, weights, rounded=single)
 
-    def to_aggregate(
-        self, mechanism: str, question: Question | None, named: list[str]
-    ) -> PerUserAggregate:
+    def to_aggregate(self, mechanism: str, named: Iterable[str]) -> PerUserAggregate:
         """Return the sums as an aggregate; `named` says what the numbers are."""
         asked = None
-        if question is not None:
+        if self.question is not None:
             means, variances, *numbers = map(np.concatenate, zip(*self.rows, strict=True))
             given = dict(zip(named, numbers, strict=True))
-            asked = WeightedSums.of(answer_columns(question), means, variances, **given)
+            asked = WeightedSums.of(answer_columns(self.question), means, variances, **given)
         found = self.channel.sums(self.level, self.totals)
         sums = {name: tuple(each) for name, each in zip(_UNITS, found, strict=True)}
-        return PerUserAggregate(mechanism, self.users, **sums, asked=asked)
+        scores = None if self.scores is None else self.scores.to_classes()
+        return PerUserAggregate(mechanism, self.users, **sums, asked=asked, scores=scores)
 
 
 def _moments(posteriors: Floats, question: Question) -> tuple[Floats, Floats]:

@@ -105,8 +105,8 @@ class Question:
     @property
     def is_histogram(self) -> bool:
         """Whether there is an answer for each input: `values` is the identity."""
-        of_all = self.of == "profiles" and self.names == self.inputs.labels
-        return self.behind is None and (of_all or self.of == "histogram")
+        of_all = self.of in ("histogram", "profiles") and self.names == self.inputs.labels
+        return self.behind is None and of_all
 
     @property
     def counts(self) -> bool:

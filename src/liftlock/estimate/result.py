@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from liftlock.errors import NotDefined
 from liftlock.estimate.question import About, Of
 from liftlock.model.alphabet import Label, label_to_json
+
+if TYPE_CHECKING:
+    from liftlock.estimate.likely_priors import Round
+    from liftlock.model import Intervals
 
 FORMAT = "liftlock.estimate"
 VERSION = 2
@@ -166,6 +171,21 @@ class Estimate:
     """The answers under the other promise, if there is one."""
     assumes: str = ""
     """What is taken for true of the profiles, of a mechanism for them."""
+    rounds: tuple[Round, ...] = field(default=(), repr=False, compare=False)
+    """The reports behind it, as far as they speak of a population."""
+
+    def likely_priors(self, confidence: object = "0.99") -> Intervals:
+        """Return the priors that the reports allow: see `Prior.from_estimate`."""
+        from liftlock.estimate.likely_priors import likely_priors
+
+        if not self.rounds:
+            raise NotDefined(
+                "a set of priors",
+                "this estimate: its reports are weighted, read through profiles, or of users with "
+                "a prior each",
+                "estimate from reports of one mechanism without weights",
+            )
+        return likely_priors(self.rounds, confidence)
 
     def __getitem__(self, name: Label) -> Answer:
         for answer in self.answers:

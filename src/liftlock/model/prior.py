@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from liftlock.errors import CountError, LabelError
+from liftlock.errors import CountError, InputError, LabelError
 from liftlock.exact.fingerprint import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
@@ -178,6 +178,38 @@ class Prior(Context):
             return Intervals.from_counts(seen, confidence=confidence)
         counts = common_integers([tally[label] + extra for label in alphabet.labels])
         return cls(alphabet, counts).check_masses()
+
+    @classmethod
+    def from_estimate(cls, estimate: Any, confidence: object = "0.99") -> Intervals:
+        """Return the priors that the reports behind an estimate allow, for the next round.
+
+        It is a set, never a point: the shares of the population are in it with this confidence over
+        the reports, whatever they are, if those who reported and those who will be asked are
+        independent draws from one population, and nobody is asked in both rounds. A mechanism for
+        the set keeps its budget under the true prior with that confidence; one for the estimate
+        itself hardly ever does.
+
+        >>> import liftlock as ll
+        >>> coin = ll.design(ll.Prior.uniform(["no", "yes"]), ll.LDP("1"), method="k-rr")
+        >>> found = coin.estimate(["yes"] * 400 + ["no"] * 600)
+        >>> print(ll.Prior.from_estimate(found).describe())
+        every prior within intervals on 2 symbols, which hold the true one with confidence 99 % ...
+        """
+        if confidence is None:
+            raise InputError(
+                "an estimate is not a prior: it is off by chance, and a mechanism designed for it "
+                "leaks more than its budget under the true prior (in 150 of 150 simulated rounds)",
+                remedy="give a confidence, such as 0.99, for the set of priors that the reports "
+                "allow",
+            )
+        if not hasattr(estimate, "likely_priors"):
+            raise InputError(
+                "not an estimate",
+                value=type(estimate).__name__,
+                remedy="give what Mechanism.estimate returns",
+            )
+        found: Intervals = estimate.likely_priors(confidence)
+        return found
 
     @classmethod
     def uniform(cls, labels: Iterable[Any]) -> Prior:

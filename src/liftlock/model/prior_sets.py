@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -165,6 +165,10 @@ class Intervals(PriorSet):
     alphabet: Alphabet
     lower: tuple[Fraction, ...]
     upper: tuple[Fraction, ...]
+    confidence: Fraction | None = None
+    """With which the set was made to hold the true prior; None if it is taken for certain."""
+    evidence: str = ""
+    """What the confidence rests on, in a few words."""
 
     @classmethod
     def of(cls, intervals: Mapping[Any, tuple[Any, Any]]) -> Intervals:
@@ -203,7 +207,8 @@ class Intervals(PriorSet):
                     remedy="give counts: a confidence needs observations, not probabilities",
                 )
             whole.append(int(number))
-        return cls(alphabet, *simultaneous_intervals(whole, beta))
+        told = f"{sum(whole):,} observations"
+        return cls(alphabet, *simultaneous_intervals(whole, beta), 1 - beta, told)
 
     @classmethod
     def all_priors(cls, labels: Iterable[Any]) -> Intervals:
@@ -276,19 +281,28 @@ class Intervals(PriorSet):
     def reordered(self, inputs: Alphabet) -> Intervals:
         """Return the same set in the order of another alphabet."""
         order = inputs.positions_in(self.inputs, whose="the channel", other_name="the intervals")
-        return Intervals(
-            inputs, tuple(self.lower[i] for i in order), tuple(self.upper[i] for i in order)
-        )
+        return self.selected(inputs, order.tolist())
+
+    def selected(self, inputs: Alphabet, places: Sequence[int]) -> Intervals:
+        """Return the intervals of some symbols, by their places, under these labels."""
+        ends = (tuple(side[place] for place in places) for side in (self.lower, self.upper))
+        lower, upper = ends
+        return replace(self, alphabet=inputs, lower=lower, upper=upper)
 
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
-        return f"every prior within intervals on {len(self.inputs)} symbols"
+        found = f"every prior within intervals on {len(self.inputs)} symbols"
+        if self.confidence is None:
+            return found
+        sure = f"{100 * float(self.confidence):.6g} %"
+        return f"{found}, which hold the true one with confidence {sure} ({self.evidence})"
 
     @cached_property
     def fingerprint(self) -> str:
         """The sha256 of the canonical form."""
         ends = [[str(low), str(high)] for low, high in zip(self.lower, self.upper, strict=True)]
-        return fingerprint(["intervals", self.inputs.to_data(), ends])
+        sure = [] if self.confidence is None else [str(self.confidence), self.evidence]
+        return fingerprint(["intervals", self.inputs.to_data(), ends, *sure])
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -297,7 +311,11 @@ class Intervals(PriorSet):
             "labels": self.inputs.to_data(),
             "lower": [str(value) for value in self.lower],
             "upper": [str(value) for value in self.upper],
-        }
+        } | (
+            {}
+            if self.confidence is None
+            else {"confidence": str(self.confidence), "evidence": self.evidence}
+        )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Intervals:
@@ -309,7 +327,12 @@ class Intervals(PriorSet):
             if not isinstance(values, list) or len(values) != len(inputs):
                 raise CountError(f"{name} is not a list of one number for each label", value=values)
             ends.append(tuple(exact_probability(value, name=name) for value in values))
-        return cls(inputs, *ends)
+        lower, upper = ends
+        told = data.get("confidence")
+        if told is None:
+            return cls(inputs, lower, upper)
+        sure = 1 - read_confidence(told)
+        return cls(inputs, lower, upper, sure, str(data.get("evidence", "")))
 
 
 @dataclass(frozen=True)

@@ -320,3 +320,66 @@ def test_priors_of_users_for_a_mechanism_with_one_prior(
     asked = ["--column", "answer", "--local-priors", "p_"]
     assert run(files, "estimate", "made.json", "reports.csv", *asked) == 2
     assert "one prior for all" in capsys.readouterr().err
+
+
+@pytest.fixture
+def two(files: Path) -> Path:
+    """Two collections by different mechanisms, and the counts of the second."""
+    other = ll.design(PRIOR, ll.LDP("1"), method="k-rr")
+    other.save(files / "other.json")
+    other.aggregate(other.simulate(TRUTH, seed=5)).save(files / "counts.json")
+    return files
+
+
+def test_collections_are_combined(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["made.json", "reports.csv", "--column", "answer", "--json"]
+    other = (ll.Mechanism.load(two / "other.json"), Aggregate.load(two / "counts.json"))
+    for rounds in (False, True):
+        more = ["--rounds"] if rounds else []
+        assert run(two, "estimate", *named, "--with", "other.json", "counts.json", *more) == 0
+        data = json.loads(capsys.readouterr().out)
+        expected = ll.combine([(MADE, REPORTS), other], rounds=rounds)
+        assert data["answers"] == [answer.to_data() for answer in expected.answers]
+        assert data["reports"] == 2000
+        assert data["about"] == ("population" if rounds else "people")
+
+
+def test_the_next_prior_is_a_set(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["estimate", "other.json", "counts.json", "--next-prior", "next.json"]
+    assert run(two, *asked, "--confidence", "0.95") == 0
+    assert "confidence 95 % (1,000 reports)" in capsys.readouterr().err.replace("\n", " ")
+    near = ll.read_priors(two / "next.json")
+    counts = Aggregate.load(two / "counts.json")
+    found = ll.Mechanism.load(two / "other.json").estimate(counts)
+    assert near == ll.Prior.from_estimate(found, "0.95")
+    assert run(two, "design", "--family", "next.json", "--epsilon", "1", "-o", "second.json") == 0
+    assert "at worst ldp=" in capsys.readouterr().out
+    assert ll.Mechanism.load(two / "second.json").context == near
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--rounds"], "--rounds needs another collection"),
+        (["--confidence", "0.9"], "--confidence goes with --next-prior"),
+        (["--next-prior", "x.json", "--confidence", "1"], "cannot give certainty"),
+        (["--with", "other.json", "counts.json", "--next-prior", "x.json"], "no common prior"),
+        (["--with", "other.json", "counts.json", "--prior", "prior.csv"], "one mechanism"),
+        (["--with", "other.json", "counts.json", "-o", "all.json"], "one mechanism"),
+        (["--with", "other.json", "reports.csv"], "given twice"),
+        (
+            ["--with", "other.json", "counts.json", "--rounds", "--about", "people"],
+            "one population",
+        ),
+        (["--next-prior", "made.json"], "would overwrite"),
+        (["--weights", "weight", "--next-prior", "x.json"], "weighted"),
+    ],
+)
+def test_refused_collections(
+    two: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    before = sorted(path.name for path in two.iterdir())
+    assert run(two, "estimate", "made.json", "reports.csv", "--column", "answer", *arguments) == 2
+    error = capsys.readouterr().err
+    assert told in error.replace("\n", " ")
+    assert sorted(path.name for path in two.iterdir()) == before

@@ -53,12 +53,18 @@ def test_each_user_has_the_law_of_their_own_budget(method: Any) -> None:
         total = [a + b for a, b in zip(total, row, strict=True)]
         squares = [a + b * b for a, b in zip(squares, row, strict=True)]
     assert [Fraction(value, 2**64) for value in sums.posteriors] == total
-    found = made.estimate(reports, priors=priors, coded=True)
+    found = made.estimate(reports, priors=priors, coded=True, method="bayes")
     for answer, mean, square in zip(found.answers, total, squares, strict=True):
         assert answer.value == pytest.approx(float(mean), rel=1e-12)
         assert answer.error == pytest.approx(float(mean - square) ** 0.5, rel=1e-7, abs=1e-9)
     survey = made.estimate(
-        reports, "survey", value=["a", "c"], priors=priors, coded=True, weights=np.ones(60)
+        reports,
+        "survey",
+        value=["a", "c"],
+        priors=priors,
+        coded=True,
+        weights=np.ones(60),
+        method="bayes",
     )
     assert survey.value == pytest.approx(float(total[0] + total[2]), rel=1e-12)
 

@@ -7,9 +7,9 @@ knows. It is below each of the bounds V that the model gives, and the interval h
 
 for all bounds: quadratic equations, whose solution for a count is Wilson's score interval. Both
 ends are then moved outwards: by (z^2 - 1) k / 6, the first correction of Cornish and Fisher for a
-third moment of up to k V, and by half a step where estimates come in steps. Where a bound is itself
-estimated, with the standard error t, it is raised by (z^2 + 1) t^2 / 4 V, as Student's distribution
-would do.
+third moment of up to k V, by half a step where estimates come in steps, and by what reports that
+are not read may hide. Where a bound is itself estimated, with the standard error t, it is raised by
+(z^2 + 1) t^2 / 4 V, as Student's distribution would do.
 
 Source: 001 eq. (14).
 """
@@ -90,7 +90,8 @@ def _furthest(error: Error, allowed: float, side: int) -> Floats:
     reaches = []
     for bound in error.bounds:
         d = solve(z, _raised(bound, z), bound.slope, bound.bend)[side]
-        reaches.append(d + (1 if side else -1) * (skew + np.asarray(error.step) / 2))
+        more = skew + np.asarray(error.step) / 2 + np.asarray(error.bias[side])
+        reaches.append(d + (1 if side else -1) * more)
     together = np.stack(np.broadcast_arrays(*reaches))
     found: Floats = together.min(axis=0) if side else together.max(axis=0)
     return found

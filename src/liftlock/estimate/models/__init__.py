@@ -3,7 +3,7 @@
 from liftlock.estimate.models.base import Bound, CountedReports, Error, Model, no_prior_error
 from liftlock.estimate.models.dense import Dense, OutputSums, model_of
 from liftlock.estimate.models.mixture import Mixture, read_profiles
-from liftlock.estimate.models.per_user import PerUser, PosteriorSums
+from liftlock.estimate.models.per_user import PerUser, PosteriorSums, UserReports, Users, read_users
 from liftlock.estimate.models.support import Encoding
 
 __all__ = [
@@ -17,7 +17,10 @@ __all__ = [
     "OutputSums",
     "PerUser",
     "PosteriorSums",
+    "UserReports",
+    "Users",
     "model_of",
     "no_prior_error",
     "read_profiles",
+    "read_users",
 ]

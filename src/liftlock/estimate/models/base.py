@@ -17,7 +17,7 @@ import numpy as np
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import ALWAYS, GoodnessOfFit
+from liftlock.estimate.result import ALWAYS, IF_TRUE, GoodnessOfFit
 from liftlock.estimate.weights import Weights
 from liftlock.exact.integers import Floats
 from liftlock.model.alphabet import Alphabet
@@ -72,12 +72,14 @@ class Error:
 
     Without bounds nothing is known of it; a remark then says why. With V the variance, the third
     moment of estimate - truth is at most `skew[1]` V, and at least -`skew[0]` V. Estimates that
-    come in steps have a `step`.
+    come in steps have a `step`. Where not all reports are read, the truth may be further below by
+    `bias[0]`, and further above by `bias[1]`.
     """
 
     bounds: tuple[Bound, ...]
     skew: tuple[Floats | float, Floats | float] = (0.0, 0.0)
     step: Floats | float = 0.0
+    bias: tuple[Floats | float, Floats | float] = (0.0, 0.0)
     remarks: tuple[str, ...] = ()
 
 
@@ -103,6 +105,8 @@ class Model(ABC):
 
     holds: ClassVar[str] = ALWAYS
     """When intervals that lean on no prior hold at their level."""
+    if_true: str = IF_TRUE
+    """When those of the Bayes estimate do."""
     why: str = "it needs no prior"
     """Why the estimator that is taken unasked is taken."""
 

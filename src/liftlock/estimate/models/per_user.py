@@ -24,16 +24,17 @@ Source: 001 Prop. 2, eq. (14).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.models.base import Bound, Error, Model
+from liftlock.estimate.models.base import Bound, CountedReports, Error, Model
 from liftlock.estimate.per_user_aggregate import PerUserAggregate, answer_columns
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import Drift, GoodnessOfFit
+from liftlock.estimate.result import IF_TRUE, Drift, GoodnessOfFit
+from liftlock.estimate.user_scores import ClassEstimate, ScoreClass, weigh_classes
 from liftlock.estimate.weights import no_mean_error
 from liftlock.exact.integers import Floats
 from liftlock.model.alphabet import Alphabet
@@ -43,6 +44,13 @@ if TYPE_CHECKING:
 
 _FEW = 4.0
 """Counts of people with a smaller variance are not nearly normal."""
+_IF_TRUE = "if the priors of the users are true"
+_NO_SCORES = (
+    "these sums cannot be read without the priors: an earlier version wrote them, or there are too "
+    "many values; with the reports at hand, aggregate them again"
+)
+_UNREAD = 0.0005
+"""A smaller part of the users is not worth a remark."""
 _CLEAR = 1000
 """A mean variance of fewer of its units would be mostly rounding."""
 
@@ -97,8 +105,8 @@ class PerUser(Model):
     """
 
     inputs: Alphabet
-    why: str = "the priors are per user, and posterior means have the least squared error"
-    """Why the reports were read one by one."""
+    why: str = "the reports were read one by one"
+    if_true: str = IF_TRUE
     masses: None = field(default=None, init=False)
     estimators: ClassVar[frozenset[str]] = frozenset(("bayes",))
     lack: ClassVar[str] = "sums of posteriors, in which every user has a prior"
@@ -158,6 +166,127 @@ class PerUser(Model):
 
     def fit(self, question: Question, counted: PosteriorSums) -> GoodnessOfFit | None:
         """Return the test of the priors that the reports were read under."""
+        del question
+        return counted.fit
+
+
+# --- users with a prior each ----------------------------------------------------------------------
+
+
+def read_users(
+    aggregate: PerUserAggregate, question: Question
+) -> tuple[tuple[Model, CountedReports], tuple[Model, CountedReports] | None]:
+    """Return sums over users as they are read without the priors, and beside them with these.
+
+    Sums that an earlier version wrote can be read with the priors only.
+    """
+    sums = PosteriorSums.of_users(aggregate, question)
+    if aggregate.scores is None:
+        told = PerUser(question.inputs, _NO_SCORES, _IF_TRUE)
+        return (told, sums), None
+    posterior = PerUser(question.inputs, if_true=_IF_TRUE)
+    return (Users(question.inputs), UserReports.of(aggregate, question, sums)), (posterior, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class UserReports:
+    """Scores of users, added up for one question: what the reports say without the priors."""
+
+    reports: int
+    total: float
+    estimate: ClassEstimate
+    possible: tuple[Floats, Floats]
+    weighted: bool
+    fit: GoodnessOfFit
+    offset: float = field(default=0.0, init=False)
+    weights: None = field(default=None, init=False)
+    """Offsets and weights are part of the sums."""
+
+    @classmethod
+    def of(
+        cls, aggregate: PerUserAggregate, question: Question, sums: PosteriorSums
+    ) -> UserReports:
+        """Weigh the classes of an aggregate that was made for the question."""
+        scores: tuple[ScoreClass, ...] = aggregate.scores or ()
+        places = question.values.argmax(axis=0) if aggregate.asked is None else None
+        found = weigh_classes(scores, places, question)
+        weight, size = (
+            float(sum(getattr(each, name) for each in scores)) for name in ("weight", "size")
+        )
+        shift = 0.0 if aggregate.asked is None else float(aggregate.asked.offset)
+        plus, minus = (size + weight) / 2, (size - weight) / 2
+        least = plus * question.least - minus * question.most + shift
+        most = plus * question.most - minus * question.least + shift
+        moved = replace(found, values=found.values + shift)
+        return cls(aggregate.reports, sums.total, moved, (least, most), sums.weighted, sums.fit)
+
+
+@dataclass(frozen=True, eq=False)
+class Users(Model):
+    """Sums of scores, each by the table of its own user: right on average whatever users have."""
+
+    inputs: Alphabet
+    why: str = "it needs none of the priors"
+    masses: None = field(default=None, init=False)
+    estimators: ClassVar[frozenset[str]] = frozenset(("unbiased",))
+    lack: ClassVar[str] = "sums over users, each with a table of their own"
+    remedy: ClassVar[str] = "ask for unbiased or bayes"
+
+    def statistic(self, counted: UserReports) -> Floats:
+        """Return the estimate of each answer."""
+        return counted.estimate.values
+
+    def unbiased_scores(self, question: Question) -> Floats:
+        """Return the identity: the sums are the answers."""
+        return np.eye(len(question.names))
+
+    def tally(self, counted: UserReports) -> UserReports:
+        """Return the sums as they are."""
+        return counted
+
+    def unbiased_error(self, estimator: Linear[Any], tally: UserReports, about: About) -> Error:
+        """Return the variance that the reports show, and what users who are not heard may add."""
+        found = tally.estimate
+        variance, slope, bend = found.variance, found.slope, 0.0
+        if about == "population":
+            variance = found.drawn
+            if estimator.question.counts and not tally.weighted:
+                slope = slope + 1.0 - 2.0 * found.values / tally.reports
+                bend = 1.0 / tally.reports
+        missing = float(1.0 - found.heard.min())
+        unread = (
+            f"up to {100 * missing:.2g} % of what the users reported is not read, since their own "
+            "tables hardly tell the values apart: the intervals allow them every value, and the "
+            "estimates take them to be as the others are"
+        )
+        return Error(
+            (Bound(variance, slope, bend, found.doubt),),
+            bias=(found.below, found.above),
+            remarks=() if missing < _UNREAD else (unread,),
+        )
+
+    def possible_range(
+        self,
+        question: Question,  # noqa: ARG002 - the sums know it
+        tally: UserReports,
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the largest sum."""
+        return tally.possible
+
+    def normality_remarks(
+        self, estimator: Linear[Any], tally: UserReports, errors: Floats
+    ) -> tuple[str, ...]:
+        """Say nothing: of few users the variance is taken to be the largest there can be."""
+        del estimator, tally, errors
+        return ()
+
+    def no_interval_error(self, kind: str, question: Question) -> NotDefined:
+        """Return the refusal of all kinds but the normal one."""
+        del question
+        return NotDefined(f"an interval of kind {kind}", self.lack, "ask for normal")
+
+    def fit(self, question: Question, counted: UserReports) -> GoodnessOfFit | None:
+        """Return the test of the users' priors."""
         del question
         return counted.fit
 

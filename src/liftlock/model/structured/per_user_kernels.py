@@ -23,6 +23,8 @@ _ONE = np.uint64(1)
 _PLACE_BITS = 15
 _PLACES = (1 << _PLACE_BITS) - 1
 _FINE = 2.0**42
+_SINGULAR = 1e-9
+"""A pivot that is a smaller part of its own entry is mostly rounding."""
 _THIRD = 11
 _THIRD_MASK = (1 << _THIRD) - 1
 
@@ -430,3 +432,164 @@ def window_variances(
                     front = 0
                     turn = np.int64(_POINTS)
         found[user] = total
+
+
+# --- scores without a prior -----------------------------------------------------------------------
+
+
+@compiled()
+def safe_scores(
+    counts: npt.NDArray[np.int64],
+    reports: npt.NDArray[np.int64],
+    keeps: npt.NDArray[np.int64],
+    scores: npt.NDArray[np.float64],
+    reaches: npt.NDArray[np.float64],
+) -> None:
+    """Fill in ([x = y] - (1 - t) P(x)) / t, right on average whatever the user has; at most 1 / t.
+
+    A user who keeps nothing has no such scores: they are 0, and the reach is infinite.
+    """
+    for user in range(counts.shape[0]):
+        kept = float(keeps[user]) / _CIRCLE
+        if keeps[user] == 0:
+            scores[user] = 0.0
+            reaches[user] = np.inf
+            continue
+        for symbol in range(counts.shape[1]):
+            drawn = (1.0 - kept) * (float(counts[user, symbol]) / _CIRCLE)
+            seen = 1.0 if symbol == reports[user] else 0.0
+            scores[user, symbol] = (seen - drawn) / kept
+        reaches[user] = 1.0 / kept
+
+
+@compiled()
+def arc_scores(
+    counts: npt.NDArray[np.int64],
+    posteriors: npt.NDArray[np.float64],
+    low: float,
+    rise: float,
+    width: float,
+    columns: npt.NDArray[np.float64],
+    scores: npt.NDArray[np.float64],
+    squares: npt.NDArray[np.float64],
+    reaches: npt.NDArray[np.float64],
+) -> None:
+    """Fill in G^-1 l(u), with the lifts l(u) of a report and G = E l l^T over uniform starts.
+
+    E[l(U) | x] is the column G[., x], so that the mean score of somebody with x is 1 for x and 0
+    for all other symbols, whatever the prior. `squares` has E (f . score)^2 = f . G^-1 f for each
+    column f (without any, for each symbol), and `reaches` the largest score of any symbol at any
+    start. Lifts are linear between the starts where an end of the window meets an edge. Users whose
+    symbols look alike have scores of 0 and an infinite reach. `low` and `rise` are the lift outside
+    the window, and how much more
+    it is inside.
+    """
+    symbols = counts.shape[1]
+    places = np.empty(symbols, dtype=np.int64)
+    edges = np.empty(symbols + 1)
+    inside = np.empty(symbols + 1)
+    turns = np.empty(2 * symbols + 1)
+    lifts = np.empty((2 * symbols + 1, symbols))
+    gram = np.empty((symbols, symbols))
+    inverse = np.empty((symbols, symbols))
+    for user in range(counts.shape[0]):
+        size = 0
+        edges[0] = 0.0
+        for symbol in range(symbols):
+            if counts[user, symbol] > 0:
+                places[size] = symbol
+                edges[size + 1] = edges[size] + float(counts[user, symbol])
+                size += 1
+        scores[user] = 0.0
+        squares[user] = 0.0
+        for edge in range(size):
+            turns[2 * edge] = edges[edge]
+            before = edges[edge] - width
+            turns[2 * edge + 1] = before if before >= 0.0 else before + _CIRCLE
+        turns[: 2 * size].sort()
+        for turn in range(2 * size):
+            for edge in range(size + 1):
+                once = _CIRCLE - turns[turn] + edges[edge]
+                twice = once - _CIRCLE
+                twice = twice if twice > 0.0 else 0.0
+                inside[edge] = min(once, width) + min(twice, width)
+            for symbol in range(size):
+                length = edges[symbol + 1] - edges[symbol]
+                covered = inside[symbol + 1] - inside[symbol]
+                lifts[turn, symbol] = low + rise * (covered / length)
+        turns[2 * size] = turns[0] + _CIRCLE
+        lifts[2 * size, :size] = lifts[0, :size]
+        gram[:size, :size] = 0.0
+        for turn in range(2 * size):
+            part = (turns[turn + 1] - turns[turn]) / _CIRCLE / 6.0
+            if part == 0.0:
+                continue
+            for i in range(size):
+                first = part * (2.0 * lifts[turn, i] + lifts[turn + 1, i])
+                second = part * (lifts[turn, i] + 2.0 * lifts[turn + 1, i])
+                for j in range(i + 1):
+                    gram[i, j] += first * lifts[turn, j] + second * lifts[turn + 1, j]
+        if not _invert(gram, size, inverse):
+            reaches[user] = np.inf
+            continue
+        largest = 0.0
+        for turn in range(2 * size):
+            for i in range(size):
+                score = 0.0
+                for j in range(size):
+                    score += inverse[i, j] * lifts[turn, j]
+                largest = max(largest, abs(score))
+        reaches[user] = largest
+        for i in range(size):
+            score = 0.0
+            for j in range(size):
+                place = places[j]
+                mass = float(counts[user, place]) / _CIRCLE
+                score += inverse[i, j] * (posteriors[user, place] / mass)
+            scores[user, places[i]] = score
+            if not len(columns):
+                squares[user, places[i]] = inverse[i, i]
+        for answer in range(columns.shape[0]):
+            total = 0.0
+            for i in range(size):
+                row = 0.0
+                for j in range(size):
+                    row += inverse[i, j] * columns[answer, places[j]]
+                total += row * columns[answer, places[i]]
+            squares[user, answer] = total
+
+
+@compiled()
+def _invert(gram: npt.NDArray[np.float64], size: int, inverse: npt.NDArray[np.float64]) -> bool:
+    """Invert a positive definite matrix, given its lower half, which becomes L of G = L L^T.
+
+    False if digits do not suffice to tell that it is positive definite.
+    """
+    for i in range(size):
+        own = gram[i, i]
+        for j in range(i + 1):
+            entry = gram[i, j]
+            for k in range(j):
+                entry -= gram[i, k] * gram[j, k]
+            if i > j:
+                gram[i, j] = entry / gram[j, j]
+            elif entry > _SINGULAR * own:
+                gram[i, i] = np.sqrt(entry)
+            else:
+                return False
+    for column in range(size):
+        for i in range(size):
+            entry = 1.0 if i == column else 0.0
+            for k in range(column, i):
+                entry -= gram[i, k] * inverse[k, column]
+            inverse[i, column] = entry / gram[i, i] if i >= column else 0.0
+    for i in range(size):
+        for j in range(i + 1):
+            entry = 0.0
+            for k in range(i, size):
+                entry += inverse[k, i] * inverse[k, j]
+            gram[i, j] = entry
+    for i in range(size):
+        for j in range(i + 1):
+            inverse[i, j] = inverse[j, i] = gram[i, j]
+    return True

@@ -23,7 +23,7 @@ from liftlock.exact.integers import Floats
 from liftlock.model import PerUserPriors
 from liftlock.model.alphabet import Alphabet
 from liftlock.model.channel import Channel
-from liftlock.model.per_user import POINTS, Limits, read_alphabet, read_limits
+from liftlock.model.per_user import MOST_SYMBOLS, POINTS, Limits, read_alphabet, read_limits
 from liftlock.model.structured.structured_channel import StructuredChannel
 from liftlock.model.structured.support_channel import whole_number
 from liftlock.model.structured.user_blocks import UserBlock, user_blocks
@@ -68,6 +68,8 @@ class UserChannel(StructuredChannel):
     integers: ClassVar[tuple[str, ...]]
     """The names of the integers of a distribution."""
     outputs_name: ClassVar[str]
+    most_scored: ClassVar[int]
+    """With more symbols the scores of a user take too long."""
     report_type: ClassVar[type[np.integer[Any]]]
     """What reports are called, and the type of number they are counted as."""
 
@@ -178,6 +180,21 @@ class UserChannel(StructuredChannel):
         """Turn what was added up for users of one distribution into sums of posteriors."""
 
     @abstractmethod
+    def scores(
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],
+        posteriors: Floats,
+        columns: Floats | None,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return scores that are right on average whatever a user has, by each one's own table.
+
+        With them E[(f . score)^2] under the user's prior for each column f (None stands for all
+        symbols), and the largest score of any symbol at any report: infinite where the table does
+        not tell the symbols apart.
+        """
+
+    @abstractmethod
     def explained_variance(self, block: UserBlock, columns: Floats | None) -> Floats:
         """Return Var E[f(X) | report] for users and columns; None stands for all symbols."""
 
@@ -245,6 +262,7 @@ class ArcChannel(UserChannel):
     rows = 6
     integers = ("low", "high", "width", "extra")
     outputs_name = "the circle of 2^32 points"
+    most_scored = 64
     report_type = np.uint32
 
     @property
@@ -285,6 +303,28 @@ class ArcChannel(UserChannel):
         reaches = [min(math.ceil(reach * part), POINTS) for part in parts]
         return posterior, squares, lengths, spread, reaches
 
+    def scores(
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],  # noqa: ARG002 - the posteriors say where the window is
+        posteriors: Floats,
+        columns: Floats | None,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return G^-1 times the lifts, the inverse of least variance under the user's prior."""
+        from liftlock.model.structured.per_user_kernels import arc_scores
+
+        distribution = self.distributions[block.level]
+        asked = np.empty((0, len(self.inputs))) if columns is None else columns
+        found, reaches = np.empty(block.counts.shape), np.empty(len(block))
+        squares = np.empty((len(block), len(asked) or len(self.inputs)))
+        low = distribution.low / distribution.unit
+        rise = distribution.high / distribution.unit - low
+        arc_scores(
+            block.counts, posteriors, low, rise, float(distribution.width), asked,
+            found, squares, reaches,
+        )  # fmt: skip
+        return found, squares, reaches
+
     def explained_variance(self, block: UserBlock, columns: Floats | None) -> Floats:
         """Return Var E[f(X) | u]: (U - L)^2 times the variance of the integral over the window."""
         from liftlock.model.structured.per_user_kernels import window_variances
@@ -320,6 +360,7 @@ class SafeChannel(UserChannel):
     rows = 8
     integers = ("floor", "ceiling")
     outputs_name = "the output alphabet"
+    most_scored = MOST_SYMBOLS
     report_type = np.int64
 
     @property
@@ -374,6 +415,27 @@ class SafeChannel(UserChannel):
             for a, b, c, own in zip(first, second, third, kept, strict=True)
         ]
         return posterior, squares, lengths, spread, keeps
+
+    def scores(
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],
+        posteriors: Floats,  # noqa: ARG002 - the report alone tells
+        columns: Floats | None,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return ([x = y] - (1 - t) P(x)) / t; under the prior f . score has Var f(X) / t^2."""
+        from liftlock.model.structured.per_user_kernels import moments, safe_scores
+
+        found, reaches = np.empty(block.counts.shape), np.empty(len(block))
+        safe_scores(block.counts, reports, self.keeps(block), found, reaches)
+        means: Floats = block.counts / POINTS
+        variances = means * (1.0 - means)
+        if columns is not None:
+            masses = means
+            means, variances = (np.empty((len(block), len(columns))) for _ in range(2))
+            moments(masses, columns, means, variances)
+        known = np.where(np.isfinite(reaches), reaches, 0.0)[:, None]
+        return found, means**2 + known**2 * variances, reaches
 
     def explained_variance(self, block: UserBlock, columns: Floats | None) -> Floats:
         """Return Var E[f(X) | y] = t^2 Var f(X)."""

@@ -43,8 +43,10 @@ def design_report(made: Mechanism, others: Sequence[Baseline]) -> RenderableType
     words = f"{title}: {amount(origin.objective)}"
     if origin.describe_gap():
         words += f", {origin.describe_gap()}"
+    confidence = made.describe_confidence()
     parts: list[RenderableType] = [
         certificate_lines(made.certificate),
+        *([Text(confidence)] if confidence else []),
         Text(),
         Text(words, style="bold"),
         Text(f"{counted(inputs, 'input')}, {outputs}; method: {origin.method}"),
