@@ -3,7 +3,7 @@
 import liftlock as ll
 
 prior = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
-mechanism = ll.design(prior, ll.LIP("1"), utility="histogram")  # the certified optimum
+mechanism = ll.design(prior, ll.LIP("1"), utility="frequencies")  # for counting answers
 reports = mechanism.release(answers)                            # operating-system entropy
 print(ll.audit(mechanism.channel, prior).worst_case())
 """

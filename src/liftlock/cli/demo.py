@@ -37,7 +37,7 @@ from liftlock.tables.example import people_csv
 
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"
-UTILITY = "histogram"
+UTILITY = "frequencies"
 TRUE_LEAKAGE = "2"
 """A guarantee that the published response does keep, so that it can be sampled at all."""
 
@@ -94,7 +94,7 @@ def demo_command(folder: Path) -> int:
     except NotCertified as refusal:
         show(Text(str(refusal), style="red"))
 
-    _heading(f"3. The best mechanism for a histogram that does keep {EPSILON}-LIP")
+    _heading(f"3. The best mechanism for counting the answers that does keep {EPSILON}-LIP")
     mechanism_file = folder / "mechanism.json"
     show(
         f"liftlock design --prior {prior_file} --epsilon {EPSILON} --utility {UTILITY} "
