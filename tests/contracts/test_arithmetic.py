@@ -22,7 +22,9 @@ NUMPY = {"dot", "vdot", "inner", "matmul", "tensordot", "einsum", "linalg"}
 NUMPY |= {"log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "power", "geomspace", "logspace"}
 MATH = {"log", "log1p", "exp", "expm1", "pow"}
 
+_PROPOSED = "proposes a point, whose last digits are cut off; the bound is computed from it by dot"
 REASONS = {
+    **{("_solver/frequencies.py", kind): _PROPOSED for kind in ("@", "np.linalg", "np.log")},
     ("_solver/enumeration.py", "@"): "whole numbers: exact in any order",
     (
         "exact/linear_programme.py",

@@ -68,6 +68,15 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
         yield f"optimal ldp 9 {utility}", making(skewed(9), LDP("1"), utility=utility)
         ball = Ball.of(skewed(4), "1/50")
         yield f"optimal ball 4 {utility}", making(ball, LIP("1"), utility=utility)
+    frequencies: tuple[tuple[str, Context, Notion], ...] = (
+        ("prior 4", skewed(4), LIP("1")),
+        ("prior 12", skewed(12), LIP("1")),
+        ("joint 2x5", correlated(2, 5), LIP("1")),
+        ("ldp 9", skewed(9), LDP("1")),
+        ("ball 4", Ball.of(skewed(4), "1/50"), LIP("1")),
+    )
+    for name, known, asked in frequencies:
+        yield f"optimal {name} frequencies", making(known, asked, utility="frequencies")
     yield "optimal joint 3x12 ldp", making(correlated(3, 12), LDP("1"), utility="histogram")
     for utility in ("mutual-information", "histogram"):
         yield f"optimal prior 300 {utility}", making(skewed(300), LIP("1"), utility=utility)

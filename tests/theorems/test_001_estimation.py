@@ -133,7 +133,7 @@ def test_error_of_optimal_unary_encoding() -> None:
     truth = np.eye(size)[codes].reshape(runs, PEOPLE, size).sum(axis=1)
     found = np.array([PEOPLE * made.channel.frequencies(row, PEOPLE) for row in ones])
     first = made.estimate(packed[:PEOPLE], method="unbiased")
-    assert [answer.value for answer in first.answers] == pytest.approx(found[0].tolist())
+    assert [answer.raw for answer in first.answers] == pytest.approx(found[0].tolist())
     # Each run adds up the squared errors of six symbols: the mean of 1,500 deviates by 1.5 %.
     assert mean_squared(found, truth) == pytest.approx(expected.total_squared, rel=0.07)
 

@@ -273,9 +273,10 @@ def test_places_of_labels(write: Any) -> None:
 def test_pairs(write: Any) -> None:
     path = write("time,report,answer\n1,no,yes\n2,no,no\n")
     assert read_pairs(path, ("answer", "report")) == (["yes", "no"], ["no", "no"])
-    assert read_pairs(path) == (["1", "2"], ["no", "no"])
+    with pytest.raises(FileError, match="3 columns, and none of them says which are input"):
+        read_pairs(path)
     assert record_location(path, 1, ("answer", "report")) == f"{path}, line 3, column 3 ('answer')"
-    assert record_location(path, 9) == str(path)
+    assert record_location(path, 9, ("answer", "report")) == str(path)
 
 
 @pytest.mark.parametrize(

@@ -775,11 +775,7 @@ def bound_by_ratio(along: Floats, target: Floats, ratio: float) -> float:
     if bounded is None:
         return -math.inf
     trace, off = bounded
-    value = (
-        trace
-        - 2.0 * float(dot(shift, target))
-        - off * float((ratio * target) ** 2 @ np.ones(len(target)))
-    )
+    value = trace - 2.0 * float(dot(shift, target)) - off * float(((ratio * target) ** 2).sum())
     total = abs(trace) + 2.0 * float(dot(np.abs(shift), target))
     return value - rounding(4 * len(along)) * total
 

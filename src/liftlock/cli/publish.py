@@ -69,7 +69,8 @@ def publish_command(
     of several together, and counts of groups that differ by one person tell that person's answer.
 
     \b
-    liftlock publish answers.csv --column answer --value yes --share 0.1 --epsilon 0.5
+    liftlock publish answers.csv --column answer --value yes \\
+        --share 0.1 --epsilon 0.5
     """
     note = Notes()
     notion = guarantee.read()

@@ -190,7 +190,7 @@ class CountMechanism:
         context = self.table.context
         assert isinstance(context, Joint)
         weights = context.prior.floats() * column
-        expected = float(weights @ np.arange(self.people + 1) / weights.sum())
+        expected = float((weights * np.arange(self.people + 1)).sum() / weights.sum())
         least, most = int(counts[0]), int(counts[-1])
         return PublishedCount(str(label), least, most, expected)
 

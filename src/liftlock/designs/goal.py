@@ -178,7 +178,10 @@ class PriorGoal(Goal):
             table = to_dense(channel)
         except NotDefined:  # an encoding of too many reports
             return None
-        rows = [table.inputs.index(label) for label in self.context.inputs.labels]
+        labels = self.context.inputs.labels
+        if not all(label in table.inputs for label in labels):  # some never occur
+            return None
+        rows = [table.inputs.index(label) for label in labels]
         return utility_range(self.utility, table.floats()[rows], self.context)
 
     def name_outputs(self, draft: Draft) -> Draft:

@@ -190,7 +190,7 @@ def bet_interval(rounds: Sequence[ReportScores], alpha: Fraction) -> tuple[Fract
 
     >>> coin = ReportScores(np.array([-0.5, 1.5]), np.array([600.0, 400.0]), 1.0, 0.0)
     >>> [round(float(end), 3) for end in bet_interval([coin], Fraction(1, 40))]
-    [0.217, 0.386]
+    [0.217, 0.385]
     """
     goal = float(log(1 / float(alpha))) * (1 + _SLACK) + _SLACK
     known = sum(float(each.counts.sum()) / each.spread for each in rounds if each.spread > 0)
@@ -236,7 +236,7 @@ def likely_priors(rounds: Sequence[Round], confidence: object) -> Intervals:
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> near = likely_priors([Round(coin, Aggregate.of(coin, [0] * 600 + [1] * 400))], "0.99")
     >>> [f"{float(low):.3f} to {float(high):.3f}" for low, high in zip(near.lower, near.upper)]
-    ['0.619 to 0.778', '0.222 to 0.381']
+    ['0.618 to 0.780', '0.220 to 0.382']
     """
     beta = read_confidence(confidence)
     inputs = rounds[0].inputs

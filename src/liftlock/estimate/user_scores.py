@@ -357,9 +357,9 @@ def class_weights(
 
     Where there is none, the reports say less than nothing at any weight: all that can be read is.
 
-    >>> class_weights(np.array([[100.0], [1e6]]), np.array([[1e3], [1e2]]), np.array([[True]] * 2))
-    array([[1.       ],
-           [0.0002551]])
+    >>> worth = np.array([[100.0], [1e6]]), np.array([[1e3], [1e2]]), np.array([[True]] * 2)
+    >>> class_weights(*worth).round(6).tolist()
+    [[1.0], [0.000255]]
     """
     known = np.where(read, expected, 0.0)
     total = np.sqrt(known.sum(axis=0))

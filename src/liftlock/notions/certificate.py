@@ -194,6 +194,7 @@ def enclosure_to_json(value: Enclosure) -> Any:
 def nats_text(value: Enclosure) -> str:
     """Write a leakage in six digits, never less than it is.
 
+    >>> from fractions import Fraction
     >>> nats_text(Enclosure.of(Fraction(2))), nats_text(Enclosure.of(Fraction("1.70474809")))
     ('2', '1.70475')
     >>> nats_text(Enclosure.of(Fraction("0.69314718")))

@@ -95,7 +95,7 @@ class _BothSides(LiftNotion):
 
     def measure_anyway(self, channel: AnyChannel, context: Context) -> Measurement | None:
         """Measure the LDP, for whoever knows more than the prior; None if there is no table."""
-        return None if isinstance(context, AnyUserPrior) else LDP.measure(channel, context)
+        return None if isinstance(channel, UserChannel) else LDP.measure(channel, context)
 
 
 @dataclass(frozen=True, init=False)

@@ -18,8 +18,18 @@ from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 COMMANDS = (
-    *("demo", "protect", "design", "designs", "fit", "compare", "plan", "release", "estimate"),
-    *("account", "audit", "lock", "profiles", "probe", "relations", "notions"),
+    *("demo", "protect", "design", "designs", "fit", "compare", "plan", "release"),
+    *(
+        "publish",
+        "estimate",
+        "account",
+        "audit",
+        "lock",
+        "profiles",
+        "probe",
+        "relations",
+        "notions",
+    ),
     "papers",
 )
 OF_PAPERS = ("list", "run")

@@ -55,7 +55,7 @@ def test_many_that_cannot_occur_are_counted() -> None:
     prior = ll.Prior.from_counts({x: int(x < 2) for x in range(10)})
     made = design(prior, ll.LIP("1"), method="safe-response")
     assert made.origin is not None
-    assert made.origin.remarks[-1].endswith("2, 3, 4, 5, 6 and 3 more")
+    assert any(remark.endswith("2, 3, 4, 5, 6 and 3 more") for remark in made.origin.remarks)
 
 
 def test_a_utility_of_all_symbols_follows_what_is_left_out() -> None:
@@ -129,7 +129,8 @@ def test_as_published_names_the_true_budgets() -> None:
     made = design_as_published(RARE, ll.LIP("1"), method="response")
     assert made.certificate.guarantee == "alip(lower=1.0000000001, upper=1.9004770979)"
     assert made.origin is not None
-    assert made.origin.remarks[-1].startswith("as published: asked for lip(1), its true guarantee")
+    said = "as published: asked for lip(1), its true guarantee"
+    assert any(remark.startswith(said) for remark in made.origin.remarks)
     with pytest.raises(ll.NotCertified, match=r"upper=1.9004770979\); to make it under that"):
         design(RARE, ll.LIP("1"), method="response")
 
@@ -207,7 +208,8 @@ def test_print_says_what_it_is_worth(tmp_path: Any) -> None:
 def test_a_set_of_priors_says_whose_utility_it_is(context: Any, words: str) -> None:
     made = design(context, ll.LIP("1"), method="k-rr")
     assert made.origin is not None
-    assert f"the utility is that under {words}" in made.origin.remarks
+    said = f"the utility is that under {words}, which is liftlock's choice; over the set it is"
+    assert any(remark.startswith(said) for remark in made.origin.remarks)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-7", "1e-9", "1e-11", "1e-13"])

@@ -14,8 +14,7 @@ from scipy.optimize import brentq, linprog
 from scipy.stats import norm
 
 import liftlock as ll
-from liftlock.designs import DESIGNS, design, design_as_published
-from liftlock.designs.mechanisms.centralised import survey
+from liftlock.designs import DESIGNS, design, design_as_published, survey
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.model.structured import UnaryChannel

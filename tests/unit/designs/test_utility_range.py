@@ -10,9 +10,7 @@ import pytest
 import liftlock as ll
 from liftlock.designs.utility_range import utility_range
 from liftlock.model import Ball, Family, Intervals, PriorSet
-from liftlock.utility.base import Utility, value
-from liftlock.utility.custom import CustomUtility
-from liftlock.utility.registry import make_utility
+from liftlock.utility import CustomUtility, Utility, make_utility, value
 
 DEMO = ll.Prior.from_counts({0: 700, 1: 200, 2: 100})
 FAR = ll.Prior.from_counts({0: 1, 1: 1, 2: 1})

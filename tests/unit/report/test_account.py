@@ -75,12 +75,12 @@ def test_outputs_are_counted_not_cut() -> None:
     made = flip()
     ledger = Ledger.new()
     for _ in range(40):
-        ledger = ledger.record(made, who="all", about="x")
+        ledger = ledger.record(made, who="all", about="x", insist=True)
     shown = text_of(LedgerAccount(ledger))
     assert '"yes" at 40 x "no"' in shown
     assert "…" not in shown
     # One release more, of which the last output is another.
     skewed = Channel.from_rows({"no": {"a": "3/4", "b": "1/4"}, "yes": {"a": "1/4", "b": "3/4"}})
     other = ll.lock(skewed.table(), ll.LIP("ln 2"), Prior.uniform(["no", "yes"]), bits=2)
-    shown = text_of(LedgerAccount(ledger.record(other, who="all", about="x")))
+    shown = text_of(LedgerAccount(ledger.record(other, who="all", about="x", insist=True)))
     assert '"yes" at 40 x "no", "a"' in shown

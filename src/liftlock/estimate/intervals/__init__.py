@@ -80,7 +80,7 @@ def make_interval(
     >>> one = Unbiased(Dense.of(coin), Question.survey(coin.inputs, [1]))
     >>> spread = make_interval("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
     >>> spread.kind, spread.low.tolist(), spread.high.tolist()
-    ('exact', [12.0], [48.0])
+    ('exact', [13.0], [47.0])
     """
     if kind not in KINDS:
         raise InputError(

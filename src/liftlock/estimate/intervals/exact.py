@@ -237,7 +237,7 @@ def invert_tests(
 
     >>> coin = (0.75, 0.25)
     >>> invert_tests((coin, coin), 40, 100, Tails(0.05), "people")
-    (12.0, 48.0)
+    (13.0, 47.0)
     """
     if about == "population":
         return _population_ends(laws, seen, reports, tails)
