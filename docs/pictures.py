@@ -90,7 +90,7 @@ def draw_answers() -> None:
     from liftlock.report.plots.plan import draw_plan
 
     prior = read_prior(EXAMPLES / "prior.csv")
-    mechanism = design(prior, LIP("1"), utility="histogram")
+    mechanism = design(prior, LIP("1"), utility="frequencies")
     answers = random.Random(1).choices(["none", "cold", "flu"], [7, 2, 1], k=10_000)
     found = mechanism.estimate(mechanism.simulate(answers, seed=7), together=True)
     draw_estimate(found, FOLDER / "estimate.png", prior)
