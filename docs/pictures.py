@@ -277,7 +277,14 @@ def draw_coverage(colours: Colours, shares: list[float], found: dict[str, list[f
         axes.set_ylabel("intervals of 95 % that hold it (%)")
         axes.set_xlim(6, 10)
         axes.set_ylim(0, 101)
-        axes.legend(loc="center right", frameon=False, fontsize=9, labelcolor=colours.ink)
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.16),
+            ncols=3,
+            frameon=False,
+            fontsize=9,
+            labelcolor=colours.ink,
+        )
 
 
 # --- the house ------------------------------------------------------------------------------------
