@@ -367,7 +367,10 @@ class _Search:
         """Turn a bound of sum_x u_x (K^-1)_xx into one of the cost, if it is better."""
         squares = float(dot(shares, self.masses**2))
         doubt = rounding(len(self.masses)) * (abs(trace) + squares)
-        self.bound = max(self.bound, (trace - squares - doubt) / stretch**2)
+        value = (trace - squares - doubt) / stretch**2
+        if self.utility.worst:  # a mean of variances, but for what the shares miss of 1
+            value /= float(shares.sum()) * (1.0 + rounding(len(shares)))
+        self.bound = max(self.bound, value)
 
     def extend(self, mixture: Mixture) -> None:
         """Leave columns out that are not used, and add profitable ones."""

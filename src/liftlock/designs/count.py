@@ -180,7 +180,8 @@ class CountMechanism:
         """The least and the largest count that is always published as it is; None without any."""
         if self.table is not None:
             rows = self.table.table
-            counts = [n for n in rows.outputs.labels if n in rows.inputs.labels]
+            known = set(rows.outputs.labels)
+            counts = [n for n in range(self.people + 1) if n in known]
             sure = [n for n in counts if rows.probability(n, n) == 1]
             return (min(sure), max(sure)) if sure else None
         low = self.low.end + (self.low.chance > 0)
