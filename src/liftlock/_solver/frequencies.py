@@ -367,7 +367,10 @@ class _Search:
         """Turn a bound of sum_x u_x (K^-1)_xx into one of the cost, if it is better."""
         squares = float(dot(shares, self.masses**2))
         doubt = rounding(len(self.masses)) * (abs(trace) + squares)
-        self.bound = max(self.bound, (trace - squares - doubt) / stretch**2)
+        value = (trace - squares - doubt) / stretch**2
+        if self.utility.worst:  # a mean of variances, but for what the shares miss of 1
+            value /= float(shares.sum()) * (1.0 + rounding(len(shares)))
+        self.bound = max(self.bound, value)
 
     def extend(self, mixture: Mixture) -> None:
         """Leave columns out that are not used, and add profitable ones."""
@@ -492,7 +495,9 @@ def mix(
             break
         if float(np.abs(state.short).max()) <= TOLERANCES.visible and state.shares_sum_up:
             found = Mixture(state.point, state.inverse, -state.duals, state.shares)
-            if state.left <= max(close, TOLERANCES.solver) * state.cost or clock.left <= 0:
+            # Prices that are wrong prove nothing, however little is left.
+            doubt = state.left + float(np.abs(state.wrong).max())
+            if doubt <= max(close, TOLERANCES.solver) * state.cost or clock.left <= 0:
                 break
         state = state.step()
     return None if found is None else _polish(rows, found)
@@ -572,6 +577,12 @@ class _State:
         return float(self.variances.max() if self.worst else self.variances.sum())
 
     @property
+    def wrong(self) -> Floats:
+        """How far the prices of the rows and of their mean are from the gradient."""
+        found: Floats = -dot(self.pushed**2, self.shares) - dot(self.rows, self.duals) - self.slack
+        return found
+
+    @property
     def left(self) -> float:
         """The sum of the products of all limits with their prices, 0 at the optimum."""
         left = float(dot(self.point, self.slack))
@@ -630,7 +641,6 @@ class _System:
         weighted = at.pushed * at.shares
         bend = 2.0 * dot(at.pushed, at.rows.T) * dot(weighted, at.pushed.T)
         self.falls: Floats = at.pushed**2
-        self.gradient: Floats = dot(self.falls, at.shares)
         self.sides = at.rows
         if at.worst:
             self.weights = at.shares / at.room
@@ -647,8 +657,7 @@ class _System:
     def solve(self, products: Floats, others: Floats) -> _Change:
         """Return the change that brings the products of limits and prices where they should be."""
         at = self.at
-        wrong = -self.gradient - dot(at.rows, at.duals) - at.slack
-        right = -wrong + products / at.point
+        right = -at.wrong + products / at.point
         goal = at.short
         if at.worst:
             # The room of the change also makes up for what t - variances differs from it.

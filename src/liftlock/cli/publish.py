@@ -95,7 +95,10 @@ def publish_command(
     found = rule.publish(chosen)
     if empty:
         note(f"{counted(empty, 'missing cell')}: counted as another answer than {value!r}")
-    note("the guarantee is for one count; it says nothing of several counts of the same people")
+    note(
+        "the guarantee is for one count of people who answer independently of each other; it says "
+        "nothing of several counts of the same people"
+    )
     output.show(
         note,
         lambda: _data(rule, found, column, value),
@@ -131,7 +134,7 @@ def _data(rule: CountMechanism, found: PublishedCount, column: str, value: str) 
 
 def _report(rule: CountMechanism, found: PublishedCount, column: str, value: str) -> Group:
     if rule.certain is None:
-        told = "with so few people and so small a budget every count is blurred"
+        told = "with this share and budget, no count is always published as it is"
     else:
         low, high = rule.certain
         told = f"counts from {low:,} to {high:,} are published as they are"

@@ -23,13 +23,15 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
 from liftlock.designs.api import design
-from liftlock.designs.mechanisms.centralised import posterior_range, survey
-from liftlock.errors import InputError, NotCertified
+from liftlock.designs.mechanisms.centralised import survey
+from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact_probability
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint
@@ -48,8 +50,8 @@ _NEGLIGIBLE = 1 << 64
 """Terms below this, over 2^256, are not added one by one."""
 _FEW_PEOPLE = 400
 """So many people's counts are few enough for a table, if the two tails meet."""
-_INSIDE = 1e-12
-"""Proposals keep so far inside of the limits, which floats know only nearly; the audit decides."""
+_INSIDE = Fraction(1, 10**12)
+"""Tails keep so far inside of the limits: the digits that show it are few."""
 _WORDS = ("no", "yes")
 
 
@@ -103,7 +105,7 @@ class CountMechanism:
     high: Tail
     certificate: Certificate
     table: Mechanism | None = None
-    """The whole mechanism, where the two tails meet and no count is published for certain."""
+    """The whole mechanism, where the two tails meet."""
 
     @classmethod
     def design(cls, people: int, share: object, notion: Notion) -> CountMechanism:
@@ -119,14 +121,14 @@ class CountMechanism:
             raise InputError(
                 "a share of 0 or 1 leaves nothing to hide", value=share, remedy="give another share"
             )
-        least, most = posterior_range(float(p), notion)
-        low = _NO_TAIL if least <= 0 else _find_tail(people, p, least)
-        high = _NO_TAIL if most >= 1 else _find_tail(people, 1 - p, 1 - most)
+        low = _find_tail(people, p, _least_belief(p, notion))
+        high = _find_tail(people, 1 - p, _least_belief(1 - p, notion))
         if low is None or high is None or _meet(people, low, high):
             return cls._by_table(people, p, notion)
-        certificate = notion.certify(*_extreme_beliefs(people, p, low, high))
+        extreme = _extreme_beliefs(people, p, low, high)
+        certificate = notion.certify(*extreme)
         if not certificate.holds:
-            raise NotCertified(certificate, "a little more than asked for")
+            raise NotCertified(certificate, notion.smallest_text(*extreme))
         return cls(people, p, notion, low, high, _renamed(certificate, people, p))
 
     @classmethod
@@ -177,7 +179,11 @@ class CountMechanism:
     def certain(self) -> tuple[int, int] | None:
         """The least and the largest count that is always published as it is; None without any."""
         if self.table is not None:
-            return None
+            rows = self.table.table
+            known = set(rows.outputs.labels)
+            counts = [n for n in range(self.people + 1) if n in known]
+            sure = [n for n in counts if rows.probability(n, n) == 1]
+            return (min(sure), max(sure)) if sure else None
         low = self.low.end + (self.low.chance > 0)
         high = self.people - self.high.end - (self.high.chance > 0)
         return (low, high) if low <= high else None
@@ -240,12 +246,43 @@ def _sums(people: int, p: Fraction, end: int) -> tuple[int, int]:
     return plain, weighted
 
 
-def _find_tail(people: int, p: Fraction, least: float) -> Tail | None:
-    """Return the smallest low tail whose mean is at least N `least`; None if it has no end.
+def _least_belief(p: Fraction, notion: Notion) -> Fraction:
+    """Return what a belief that was p must not fall below: a rational, on the safe side.
 
-    A tail that goes beyond the mean count is not looked for.
+    With lifts in [L, U] it is max(pL, 1 - (1-p)U), with ratios up to E it is p / (p + (1-p)E).
+
+    >>> from liftlock.notions.lip import LIP
+    >>> print(_least_belief(Fraction(1, 10), LIP("ln 2")))
+    1/20
     """
-    wanted = people * Fraction(least * (1 + _INSIDE))
+    if (ratio := notion.ratio_limit) is not None:
+        return p / (p + (1 - p) * _ratio_below(ratio))
+    sides = notion.lift_limits()
+    if sides is None:
+        raise NotDefined(
+            "publishing a count", f"the notion {notion.name}", "ask for lip, alip or ldp"
+        )
+    found = Fraction(0)
+    if sides.lower is not None:
+        found = p / _ratio_below(sides.lower)
+    if sides.upper is not None:
+        found = max(found, 1 - (1 - p) * _ratio_below(sides.upper))
+    return found
+
+
+def _ratio_below(budget: Budget) -> Fraction:
+    """Return a rational just below e^epsilon (or equal to it)."""
+    return max(budget.exp().lower, Fraction(1))
+
+
+def _find_tail(people: int, p: Fraction, least: Fraction) -> Tail | None:
+    """Return the smallest low tail whose mean is at least N `least`; None if there is none.
+
+    A tail that ends more than eight standard deviations above the mean count is not looked for.
+    """
+    if not least:
+        return _NO_TAIL
+    wanted = people * least * (1 + _INSIDE)
     one = 1 << _BITS
 
     def chance_at(end: int) -> Fraction:
@@ -254,7 +291,9 @@ def _find_tail(people: int, p: Fraction, least: float) -> Tail | None:
         # end - weighted / (c + plain) >= wanted
         return Fraction(weighted, one) / (end - wanted) - Fraction(plain, one)
 
-    first, last = int(wanted) + 1, int(people * p)
+    mean = people * p
+    first = int(wanted) + 1
+    last = min(int(mean) + 8 * isqrt(int(mean * (1 - p)) + 1) + 1, people)
     if first > last or chance_at(last) > 1:
         return None
     while first < last:
@@ -267,8 +306,9 @@ def _find_tail(people: int, p: Fraction, least: float) -> Tail | None:
     plain, weighted = _sums(people, p, first)
     held = Fraction(plain, one) + Fraction(int(chance), 1 << COIN)
     mean = first - Fraction(weighted, one) / held
-    # Few digits are enough, and quicker to audit.
-    return Tail(first, int(chance), Fraction(int(mean * (1 << COIN)), 1 << COIN))
+    # Few digits of it are enough, and quicker to audit, as long as they are still above the least.
+    bits = 2 * COIN + max(mean.denominator.bit_length() - mean.numerator.bit_length(), 0)
+    return Tail(first, int(chance), max(Fraction(int(mean * (1 << bits)), 1 << bits), wanted))
 
 
 def _meet(people: int, low: Tail, high: Tail) -> bool:

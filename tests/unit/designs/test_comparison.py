@@ -97,6 +97,14 @@ def test_yardsticks_of_a_prior() -> None:
     assert rows["no noise"] == pytest.approx(0.0)
 
 
+def test_only_what_was_proved_is_called_an_optimum() -> None:
+    prior = ll.Prior.from_counts({k: k + 1 for k in range(11)})
+    made = design(prior, ll.LIP("1"), utility="histogram", method="safe-response")
+    names = [row.name for row in measure_baselines(made, "histogram", seconds=1e-6)]
+    assert "the best found under LDP, same epsilon" in names
+    assert not any("optimum" in name for name in names)
+
+
 def test_many_symbols_are_compared_with_randomised_response() -> None:
     wide = ll.Prior.uniform(range(21))
     made = ll.design(wide, ll.LIP("1"), utility="histogram", method="arc")

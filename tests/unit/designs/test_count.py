@@ -16,6 +16,7 @@ from liftlock.designs import CountMechanism, centralised_error
 from liftlock.designs.count import COIN
 from liftlock.errors import InputError
 from liftlock.notions import Notion
+from liftlock.notions.lip import MinLift
 
 WORLDS = [
     (people, share, notion)
@@ -135,6 +136,42 @@ def test_a_count_at_the_end_of_both_tails_goes_to_each_as_often_as_it_should(
         else:
             assert text == str(rule.low.end)
     assert {rule.lowest.text, rule.highest.text} <= set(said.values())
+
+
+@pytest.mark.parametrize("share", ["1e-6", "1/3", "1/2", "0.999999"])
+@pytest.mark.parametrize("people", [2, 17])
+@pytest.mark.parametrize(
+    "notion", [ll.LIP("20"), ll.LIP("50"), ll.LDP("30"), MinLift("300")], ids=str
+)
+def test_huge_budgets_are_kept_and_not_refused(people: int, share: str, notion: Notion) -> None:
+    """A belief of exactly 0 or 1 breaks them all: no count at an end is ever published."""
+    rule = CountMechanism.design(people, share, notion)
+    budget = mp.mpf(next(iter(notion.budgets.values())))
+    with mp.workdps(200):
+        for total, ones, _ in outputs(rule):
+            lifts = ones / total / rule.share, (1 - ones / total) / (1 - rule.share)
+            least, most = (mp.mpf(end.numerator) / end.denominator for end in sorted(lifts))
+            ratio = most / least if notion.name == "ldp" else 1 / least
+            assert ratio <= mp.exp(budget)
+
+
+def test_a_tail_may_end_above_the_mean_count() -> None:
+    rule = CountMechanism.design(1_000, "0.0005", ll.LIP("8"))  # the mean count is 0.5
+    assert rule.certain == (2, 998)
+    lopsided = CountMechanism.design(1_000_000, "0.1", ll.ALIP(lower="0.0012", upper="3"))
+    assert lopsided.low.end == 100_218
+
+
+def test_a_rule_that_publishes_a_count_sometimes_does_not_call_it_blurred(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("answer\n" + "no\n" * 30 + "yes\n" * 3, encoding="utf-8")
+    asked = ["publish", str(path), "--column", "answer", "--value", "yes", "--share", "0.1"]
+    assert main([*asked, "--epsilon", "0.5"]) == 0
+    captured = capsys.readouterr()
+    assert "no count is always published as it is" in " ".join(captured.out.split())
+    assert "answer independently of each other" in " ".join(captured.err.split())
 
 
 def test_refusals() -> None:

@@ -37,7 +37,7 @@ def plan_report(found: Plan) -> RenderableType:
         ),
         Text(
             "if the prior is exactly right: Bayes estimates for the people who report, and in how "
-            "many runs their intervals hold the truth at worst if one share is one point off"
+            "many runs the worst interval holds the truth if one share is one point off"
         ),
     ]
     words += [Text(printable(remark), style="dim") for remark in found.remarks]
