@@ -25,11 +25,12 @@ def test_the_demo_and_what_it_suggests(run: Run) -> None:
     assert "lip(epsilon=1) does not hold" in outcome.out
     assert "CERTIFIED: lip(epsilon=1)" in outcome.out
     assert 'the belief in "flu" can rise from 10 % to 27.18 %' in outcome.out
-    assert Mechanism.load("liftlock-demo/mechanism.json").certificate.holds
+    made = Mechanism.load("liftlock-demo/mechanism.json")
+    assert made.certificate.holds
     with Path("liftlock-demo/reports.csv").open(newline="") as stream:
         reports = [row[0] for row in csv.reader(stream)]
     assert len(reports) == 10_001
-    assert set(reports[1:]) == {"none", "cold", "flu"}
+    assert set(reports[1:]) == {str(label) for label in made.table.outputs.labels}
     assert "10,000 reports, about the people who reported" in outcome.out
     salaries = Mechanism.load("liftlock-demo/salaries.json")
     assert salaries.certificate.guarantee == "lip(epsilon=1)"
