@@ -45,6 +45,8 @@ _POWERS = {"sums": 1, "variances": 2, "products": 3, "squares": 2, "expected": 2
 _ROUNDS = 60
 _GONE = 1e-6
 """Weights are found in so many rounds; those that fall to this part are falling to 0."""
+_UNSEEN = 3.5
+"""What is expected so often stays away in 1 of 33 collections."""
 _BITS = 30
 """Counts are rounded to 2^-30 of that power, user by user, so that their sums are exact."""
 
@@ -330,8 +332,11 @@ def weigh_classes(
     # No summand of the variance is above the square of the largest score.
     doubt = np.sqrt((farthest**2 * heard**2 * squares).sum(axis=0))
     variance = (heard**2 * variances).sum(axis=0)
-    # Where that may be all of it, as with a handful of users, nothing but the bound is left.
-    known = variance > doubt
+    # Reports with the largest score may not have come yet, and then nothing tells of them. Where
+    # they may be all of the variance, as with a handful of users, they are counted as if they had.
+    unseen = (farthest**4 * np.minimum(users, _UNSEEN)).sum(axis=0)
+    more = np.sqrt(doubt**2 + unseen)
+    known = variance > more
     ceiling = (farthest**2 * users).sum(axis=0)
     # As many users as have been seen to differ; a class of one has not.
     drawn = (heard**2 * np.where(users > 1, along * users / np.maximum(users - 1, 1), squares)).sum(
@@ -342,9 +347,9 @@ def weigh_classes(
         values,
         missing - lowest,
         highest - missing,
-        np.where(known, variance, ceiling),
+        np.where(known, variance, np.minimum(ceiling, np.maximum(variance, 0.0) + 2 * more)),
         np.where(known, slope, 0.0),
-        np.where(known, drawn, np.maximum(drawn, ceiling)),
+        np.where(known, drawn, np.maximum(drawn, np.minimum(ceiling, drawn + 2 * more))),
         np.where(known, doubt, 0.0),
         (heard * size).sum(axis=0) / size.sum(),
     )

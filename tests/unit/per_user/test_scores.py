@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import binom
 
 from liftlock import Mechanism, PerUserPriors, design
 from liftlock.estimate import PerUserAggregate
@@ -239,3 +240,24 @@ def test_without_a_method_users_can_be_read_without_their_priors() -> None:
     with_them = {key: made.expected_error(rare).errors[0] for key, made in both.items()}
     assert with_them["safe-response"] < with_them["arc"]
     assert design(rare, LIP("1")) == both["arc"]
+
+
+@pytest.mark.parametrize("people", [10, 30])
+def test_few_users_keep_the_level_for_every_truth(people: int) -> None:
+    """By all numbers of reports: those that are rare may be missing, and say nothing then."""
+    mechanism = design(["a", "b"], LIP("3"), method="safe-response")
+    row = np.array([0.98, 0.02])
+    _, given, _ = all_reports(mechanism, row)
+    one, other = float(given[1, 1]), float(given[0, 1])
+    assert one > 0.3 > other
+    priors = PerUserPriors.of(["a", "b"], np.repeat(row[None], people, axis=0))
+    found = [
+        mechanism.estimate(mechanism.aggregate(["b"] * t + ["a"] * (people - t), priors))["b"]
+        for t in range(people + 1)
+    ]
+    for s in range(people + 1):
+        chances = np.convolve(
+            binom.pmf(range(s + 1), s, one), binom.pmf(range(people - s + 1), people - s, other)
+        )
+        held = [x.low is not None and x.high is not None and x.low <= s <= x.high for x in found]
+        assert chances @ held >= 0.95
