@@ -85,11 +85,12 @@ def combine(
     >>> print(combine(pairs, "survey", value="a").remarks[0])
     2 groups of different people, whose answers add up
     """
-    given = [(source, _count(source, reports)) for source, reports in parts]
-    if not given:
+    pairs = list(parts)
+    if not pairs:
         raise InputError("no collections", remedy="give pairs of a mechanism and its reports")
-    if len({id(counted) for _, counted in given}) < len(given):
-        raise InputError("the same aggregate is given twice", remedy="name each collection once")
+    if len({id(reports) for _, reports in pairs}) < len(pairs):
+        raise InputError("the same reports are given twice", remedy="name each collection once")
+    given = [(source, _count(source, reports)) for source, reports in pairs]
     if isinstance(given[0][1], PerUserAggregate):
         return _combine_users(given, of, value, options, rounds=rounds)
     inputs = given[0][0].channel.inputs

@@ -170,6 +170,9 @@ def test_refusals() -> None:
         combine([(response(NORTH, "2"), seen)])
     with pytest.raises(ll.InputError, match="given twice"):
         combine([(north, seen), (north, seen)])
+    reports = ["flu", "cold"]
+    with pytest.raises(ll.InputError, match="given twice"):
+        combine([(north, reports), (north, reports)])
     with pytest.raises(ll.InputError, match="samples of one population"):
         combine([(north, seen), (north, ["flu"])], rounds=True, about="people")
     with pytest.raises(ll.InputError, match="not a mechanism"):

@@ -257,7 +257,8 @@ def test_few_users_keep_the_level_for_every_truth(people: int) -> None:
     ]
     for s in range(people + 1):
         chances = np.convolve(
-            binom.pmf(range(s + 1), s, one), binom.pmf(range(people - s + 1), people - s, other)
+            np.array(binom.pmf(range(s + 1), s, one)),
+            np.array(binom.pmf(range(people - s + 1), people - s, other)),
         )
         held = [x.low is not None and x.high is not None and x.low <= s <= x.high for x in found]
         assert chances @ held >= 0.95

@@ -247,8 +247,8 @@ def test_two_values_hold_together(kind: Kind, b: float, a: float) -> None:
     ]
     for s in range(people + 1):
         chances = np.convolve(
-            stats.binom.pmf(range(s + 1), s, b),
-            stats.binom.pmf(range(people - s + 1), people - s, a),
+            np.array(stats.binom.pmf(range(s + 1), s, b)),
+            np.array(stats.binom.pmf(range(people - s + 1), people - s, a)),
         )
         truth = np.array([people - s, s])
         held = [bool(((x.low <= truth) & (truth <= x.high)).all()) for x in spreads]
@@ -263,7 +263,9 @@ def test_an_edge_that_explains_the_reports_is_not_called_beyond_them() -> None:
         Question.survey(inputs, [1]),
     )
     likely = make_interval("exact", asked, Aggregate("", (20, 0), 20))
-    assert (likely.low, likely.high, likely.remarks) == ([0.0], [0.0], ())
+    assert likely.low is not None
+    assert likely.high is not None
+    assert (likely.low.tolist(), likely.high.tolist(), likely.remarks) == ([0.0], [0.0], ())
     rough = Unbiased(
         Dense(inputs, inputs, np.array([[0.6, 0.4], [0.4, 0.6]]), None),
         Question.survey(inputs, [1]),
