@@ -28,7 +28,12 @@ from liftlock.estimate.models import (
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate, GoodnessOfFit, Reading
-from liftlock.estimate.strength import estimate_with_strength, read_strength, strength_words
+from liftlock.estimate.strength import (
+    ROUGH,
+    estimate_with_strength,
+    read_strength,
+    strength_words,
+)
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior, ProfileGraph
 from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
@@ -177,7 +182,7 @@ def answer(
     remarks = (*estimator.remarks(model.statistic(counted)), *main.spread.remarks)
     if main.method == "range":
         remarks = main.spread.remarks
-    beside = _read_beside(estimator, counted, options, other)
+    beside, told = _read_beside(estimator, counted, options, other)
     return Estimate(
         question.of,
         main.answers,
@@ -192,7 +197,7 @@ def answer(
         options.together or main.spread.together,
         fit,
         _warnings(estimator, counted, fit, free=beside is not None),
-        remarks,
+        (*remarks, *told),
         beside,
     )
 
@@ -233,22 +238,23 @@ def _read_beside(
     counted: CountedReports,
     options: EstimateOptions,
     other: tuple[Model, CountedReports] | None,
-) -> Reading | None:
-    """Return what the same reports say under the other promise, if they say anything."""
+) -> tuple[Reading | None, tuple[str, ...]]:
+    """Return what the same reports say under the other promise, and where that is rough."""
     model, key = estimator.model, "unbiased" if estimator.key == "bayes" else "bayes"
     if other is not None:
         model, counted = other
     about_prior = key == "bayes" and options.about == "population" and options.strength is None
     if about_prior or (key == "bayes" and not model.has_prior) or key not in model.estimators:
-        return None
+        return None, ()
     # Beside what is asked for stands what the library would take.
     kind: Kind = "none" if options.interval == "none" else "auto"
     try:
         second = ESTIMATORS[key](model, estimator.question)
         read = _read(second, counted, replace(options, interval=kind))
     except NotDefined:
-        return None
-    return Reading(read.holds, key, read.spread.kind, read.answers)
+        return None, ()
+    rough = ROUGH in read.spread.remarks
+    return Reading(read.holds, key, read.spread.kind, read.answers), (ROUGH,) if rough else ()
 
 
 # --- which estimator ----------------------------------------------------------------------------

@@ -85,11 +85,12 @@ def combine(
     >>> print(combine(pairs, "survey", value="a").remarks[0])
     2 groups of different people, whose answers add up
     """
-    given = [(source, _count(source, reports)) for source, reports in parts]
-    if not given:
+    pairs = list(parts)
+    if not pairs:
         raise InputError("no collections", remedy="give pairs of a mechanism and its reports")
-    if len({id(counted) for _, counted in given}) < len(given):
-        raise InputError("the same aggregate is given twice", remedy="name each collection once")
+    if len({id(reports) for _, reports in pairs}) < len(pairs):
+        raise InputError("the same reports are given twice", remedy="name each collection once")
+    given = [(source, _count(source, reports)) for source, reports in pairs]
     if isinstance(given[0][1], PerUserAggregate):
         return _combine_users(given, of, value, options, rounds=rounds)
     inputs = given[0][0].channel.inputs
@@ -193,12 +194,15 @@ def _estimate(
             f"encodings, for a {question.of} over several values or more than {_MOST_SYMBOLS}",
             "ask for a survey of one value",
         )
+    # Answers of their own: all of them hold at once if each has its part (Bonferroni).
+    parts = len(question.names) if options.together else 1
+    one = replace(options, level=1.0 - (1.0 - options.level) / parts)
     found = [
         _answer(
             pieces,
             int(np.argmax(column)),
             Question(question.of, question.inputs, (name,), column[:, None]),
-            options,
+            one,
             rounds=rounds,
         )
         for name, column in zip(question.names, question.values.T, strict=True)
@@ -207,6 +211,7 @@ def _estimate(
     return replace(
         found[0],
         answers=tuple(each.answers[0] for each in found),
+        level=options.level,
         beside=None,
         remarks=remarks,
     )

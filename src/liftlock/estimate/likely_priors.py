@@ -10,9 +10,10 @@ encodings), how many reports are among them is binomial, and an end is that of C
 pulled back through the channel. Otherwise reports have scores g with E[g(Y) | x] = [x = k]. While
 the share of k is at most v, a bet of 1 + t (g(y) - v) >= 0 on each report is fair or worse, so that
 the product over all reports is 1 / alpha or more with probability at most alpha (Markov). The lower
-end is the largest v at which it is; the upper end mirrors it. The sizes t follow from the tables
-and the number of reports. Rounds multiply, with bets in inverse proportion to the variances of
-their scores. Where scores do not exist, the ends are those of `intervals.range`.
+end is the largest v at which it is; the upper end mirrors it. Rounds multiply. The size t of a
+round follows from its own table and the number of all reports, which are fixed before it begins: a
+later table may have been designed for what earlier reports said, and a bet that depended on it
+would depend on its own outcome. Where scores do not exist, the ends are those of `intervals.range`.
 
 Nothing here is an approximation; the ends are decimals that are rounded outward.
 
@@ -185,16 +186,19 @@ class ReportScores:
     off: float
 
 
-def bet_interval(rounds: Sequence[ReportScores], alpha: Fraction) -> tuple[Fraction, Fraction]:
+def bet_interval(
+    rounds: Sequence[ReportScores], alpha: Fraction, reports: float | None = None
+) -> tuple[Fraction, Fraction]:
     """Return an interval for a share, each end wrong with probability at most alpha.
+
+    `reports` is the number of reports that was planned, unless it is that of these rounds.
 
     >>> coin = ReportScores(np.array([-0.5, 1.5]), np.array([600.0, 400.0]), 1.0, 0.0)
     >>> [round(float(end), 3) for end in bet_interval([coin], Fraction(1, 40))]
     [0.217, 0.385]
     """
     goal = float(log(1 / float(alpha))) * (1 + _SLACK) + _SLACK
-    known = sum(float(each.counts.sum()) / each.spread for each in rounds if each.spread > 0)
-    size = math.sqrt(2 * goal / known) if known > 0 else 0.0
+    planned = reports or sum(float(each.counts.sum()) for each in rounds)
 
     def wealth(v: float, sign: float) -> float:
         """Return the logarithm of the product of all bets, from below."""
@@ -202,7 +206,7 @@ def bet_interval(rounds: Sequence[ReportScores], alpha: Fraction) -> tuple[Fract
         for each in rounds:
             # The bet must not be negative for any v from 0 to 1.
             reach = 1.0 - each.values.min() if sign > 0 else each.values.max()
-            t = size / each.spread if each.spread > 0 else np.inf
+            t = math.sqrt(2 * goal / (planned * each.spread)) if each.spread > 0 else np.inf
             t = min(t, _CAP / max(float(reach) + each.off, 1e-300))
             # If scores are too high on average, by so much, the lower end pays for it.
             gains = sign * (each.values - v) - each.off
@@ -252,7 +256,14 @@ def likely_priors(rounds: Sequence[Round], confidence: object) -> Intervals:
     elif not telling:
         ends = _ranges(rounds, beta)
     else:
-        ends = [_interval(telling, place, alpha) for place in range(1 if size == 2 else size)]
+        places = range(1 if size == 2 else size)
+        if len(rounds) == 1:
+            ends = [_interval(rounds[0], place, alpha) for place in places]
+        else:
+            ends = [
+                bet_interval([each.bets(place) for each in telling], alpha, reports)
+                for place in places
+            ]
     # A symbol that was never seen may still be one: nobody rules it out with so many reports.
     rare = proportion_interval(0, reports, alpha)[1]
     ends = [(max(low, Fraction(0)), min(max(high, rare), Fraction(1))) for low, high in ends]
@@ -271,15 +282,12 @@ def likely_priors(rounds: Sequence[Round], confidence: object) -> Intervals:
     return Intervals(inputs, lower, upper, 1 - beta, told)
 
 
-def _interval(rounds: Sequence[Round], place: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
-    if len(rounds) == 1:
-        counted = rounds[0].binomial(place)
-        if counted is not None:
-            low, high = counted.interval(alpha)
-            return Fraction(math.floor(low * _STEP), _STEP), Fraction(
-                math.ceil(high * _STEP), _STEP
-            )
-    return bet_interval([each.bets(place) for each in rounds], alpha)
+def _interval(one: Round, place: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
+    counted = one.binomial(place)
+    if counted is None:
+        return bet_interval([one.bets(place)], alpha)
+    low, high = counted.interval(alpha)
+    return Fraction(math.floor(low * _STEP), _STEP), Fraction(math.ceil(high * _STEP), _STEP)
 
 
 def _ranges(rounds: Sequence[Round], beta: Fraction) -> list[tuple[Fraction, Fraction]]:

@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from liftlock.estimate.estimators import Estimator
 
 _TINY = 1e-10
+_FEW = 30
+"""So few reports, and intervals that reach an edge of what is possible, are not nearly normal."""
+
+
+ROUGH = (
+    "intervals of a prior with a strength are normal, which is rough for few reports and at the "
+    "edge of what is possible: there they may hold less often than they say"
+)
+"""What is said of intervals that are not nearly normal."""
 
 
 def read_strength(strength: object) -> float:
@@ -101,6 +110,8 @@ def estimate_with_strength(
     request = IntervalRequest(estimator, tally.counts, tally, level, about, together=together)
     reach = quantile(1.0 - request.one_error) * errors
     least, most = model.possible_range(question, tally) or (-np.inf, np.inf)
-    return values, IntervalEstimate(
-        errors, np.clip(values - reach, least, most), np.clip(values + reach, least, most), "normal"
-    )
+    low, high = values - reach, values + reach
+    rough = number < _FEW or bool(((low < least) | (high > most)).any())
+    remarks = (ROUGH,) if rough else ()
+    low, high = np.clip(low, least, most), np.clip(high, least, most)
+    return values, IntervalEstimate(errors, low, high, "normal", remarks)

@@ -45,6 +45,10 @@ _POWERS = {"sums": 1, "variances": 2, "products": 3, "squares": 2, "expected": 2
 _ROUNDS = 60
 _GONE = 1e-6
 """Weights are found in so many rounds; those that fall to this part are falling to 0."""
+_UNSEEN = 3.5
+"""What is expected so often stays away in 1 of 33 collections."""
+_EVEN = 0.1
+"""No user has more than this part of the squares of all weights where weights are even enough."""
 _BITS = 30
 """Counts are rounded to 2^-30 of that power, user by user, so that their sums are exact."""
 
@@ -53,7 +57,8 @@ _BITS = 30
 class ScoreClass:
     """The users whose scores are at most 2^reach: sums for each answer, all of them exact.
 
-    `weight` adds up the a_i and `size` their absolute values. `sums` has a_i h_f, `variances` the
+    `weight` adds up the a_i and `size` their absolute values, of which `largest` is the largest.
+    `sums` has a_i h_f, `variances` the
     unbiased summands of the variance, `products` the products of both, `squares` the squares of
     a_i h_f, and `expected` the variance that the priors expect. Numbers f that count nothing are
     taken from the middle of their range: see `centre_of`.
@@ -63,6 +68,7 @@ class ScoreClass:
     users: int
     weight: Fraction
     size: Fraction
+    largest: Fraction
     sums: tuple[Fraction, ...]
     variances: tuple[Fraction, ...]
     products: tuple[Fraction, ...]
@@ -76,6 +82,7 @@ class ScoreClass:
             self.users + other.users,
             self.weight + other.weight,
             self.size + other.size,
+            max(self.largest, other.largest),
             **rows,
         )
 
@@ -86,6 +93,7 @@ class ScoreClass:
             "users": integer_to_json(self.users),
             "weight": fraction_text(self.weight),
             "size": fraction_text(self.size),
+            "largest": fraction_text(self.largest),
             **{name: [fraction_text(x) for x in getattr(self, name)] for name in _POWERS},
         }
 
@@ -93,17 +101,20 @@ class ScoreClass:
     def from_data(cls, data: Any, answers: int) -> ScoreClass:
         """Read the JSON form."""
         reach, users = integers_from_json([data["reach"], data["users"]], "users")
-        weight, size = (exact(data[name], name=name) for name in ("weight", "size"))
+        weight, size, largest = (
+            exact(data[name], name=name) for name in ("weight", "size", "largest")
+        )
         rows = {name: tuple(exact(x, name=name) for x in data[name]) for name in _POWERS}
         if (
             not 0 <= reach <= UNREAD
             or users < 1
             or abs(weight) > size
+            or not largest <= size <= users * largest
             or any(len(row) != answers for row in rows.values())
             or min(rows["squares"], default=0) < 0
         ):
             raise FileError("impossible sums of scores", remedy="aggregate the reports again")
-        return cls(reach, users, weight, size, **rows)
+        return cls(reach, users, weight, size, largest, **rows)
 
 
 def merge_classes(classes: Iterable[ScoreClass]) -> tuple[ScoreClass, ...]:
@@ -203,6 +214,7 @@ class ScoreTally:
                 self.users[reach],
                 Fraction(self.users[reach]),
                 Fraction(self.users[reach]),
+                Fraction(1),
                 **{
                     name: tuple(Fraction(x) * Fraction(2) ** (power * reach - _BITS) for x in row)
                     for (name, power), row in zip(
@@ -230,7 +242,11 @@ class ScoreTally:
                     name: _column_sums(table[some] * (own**power)[:, None])
                     for (name, power), table in zip(_POWERS.items(), tables, strict=True)
                 }
-            yield ScoreClass(reach, int(some.sum()), exact_sum(own), exact_sum(np.abs(own)), **rows)
+            sizes = np.abs(own)
+            largest = Fraction(float(sizes.max()))
+            yield ScoreClass(
+                reach, int(some.sum()), exact_sum(own), exact_sum(sizes), largest, **rows
+            )
 
 
 def _column_sums(table: Floats) -> tuple[Fraction, ...]:
@@ -326,13 +342,21 @@ def weigh_classes(
     slope = np.divide(
         (heard**3 * across).sum(axis=0), spread, out=np.zeros_like(spread), where=spread > 0
     )
-    farthest = heard * reaches * (most - least) * size / users
+    largest = np.array([float(each.largest) for each in classes])[:, None]
+    one = heard * reaches * (most - least)
+    # Sums of a^2 are at least size^2 / users; a user who may be much of them counts for all.
+    uneven = largest**2 > _EVEN * size**2 / users
+    farthest = one * np.where(uneven, largest, size / users)
     # No summand of the variance is above the square of the largest score.
     doubt = np.sqrt((farthest**2 * heard**2 * squares).sum(axis=0))
     variance = (heard**2 * variances).sum(axis=0)
-    # Where that may be all of it, as with a handful of users, nothing but the bound is left.
-    known = variance > doubt
-    ceiling = (farthest**2 * users).sum(axis=0)
+    # Reports with the largest score may not have come yet, and then nothing tells of them. Where
+    # they may be all of the variance, as with a handful of users, they are counted as if they had.
+    unseen = (farthest**4 * np.minimum(users, _UNSEEN)).sum(axis=0)
+    more = np.sqrt(doubt**2 + unseen)
+    known = variance > more
+    # Sums of a^2 are at most the largest weight times all of them.
+    ceiling = (one**2 * largest * size).sum(axis=0)
     # As many users as have been seen to differ; a class of one has not.
     drawn = (heard**2 * np.where(users > 1, along * users / np.maximum(users - 1, 1), squares)).sum(
         axis=0
@@ -342,9 +366,9 @@ def weigh_classes(
         values,
         missing - lowest,
         highest - missing,
-        np.where(known, variance, ceiling),
+        np.where(known, variance, np.minimum(ceiling, np.maximum(variance, 0.0) + 2 * more)),
         np.where(known, slope, 0.0),
-        np.where(known, drawn, np.maximum(drawn, ceiling)),
+        np.where(known, drawn, np.maximum(drawn, np.minimum(ceiling, drawn + 2 * more))),
         np.where(known, doubt, 0.0),
         (heard * size).sum(axis=0) / size.sum(),
     )

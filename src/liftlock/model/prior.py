@@ -185,8 +185,9 @@ class Prior(Context):
 
         It is a set, never a point: the shares of the population are in it with this confidence over
         the reports, whatever they are, if those who reported and those who will be asked are
-        independent draws from one population, and nobody is asked in both rounds. A mechanism for
-        the set keeps its budget under the true prior with that confidence; one for the estimate
+        independent draws from one population, nobody is asked in both rounds, and the numbers of
+        reports were fixed beforehand (whoever looks repeatedly loses it). A mechanism for the set
+        keeps its budget under the true prior with that confidence; one for the estimate
         itself hardly ever does.
 
         >>> import liftlock as ll

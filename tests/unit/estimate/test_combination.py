@@ -170,6 +170,9 @@ def test_refusals() -> None:
         combine([(response(NORTH, "2"), seen)])
     with pytest.raises(ll.InputError, match="given twice"):
         combine([(north, seen), (north, seen)])
+    reports = ["flu", "cold"]
+    with pytest.raises(ll.InputError, match="given twice"):
+        combine([(north, reports), (north, reports)])
     with pytest.raises(ll.InputError, match="samples of one population"):
         combine([(north, seen), (north, ["flu"])], rounds=True, about="people")
     with pytest.raises(ll.InputError, match="not a mechanism"):
@@ -177,3 +180,17 @@ def test_refusals() -> None:
     weighted = north.aggregate(["flu"], weights=2.0)
     with pytest.raises(ll.NotDefined, match="weighted reports"):
         combine([(north, seen), (north, weighted)], rounds=True)
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+def test_encodings_hold_together(rounds: bool) -> None:
+    """Intervals that are to hold at once share the error, and those of two values too."""
+    made = ll.design(ll.Prior.uniform("ab"), ll.LDP("1"), method="oue")
+    parts = [(made, made.aggregate(made.simulate(list("ab") * 100, seed=s))) for s in (1, 2)]
+    both = combine(parts, rounds=rounds, together=True)
+    each = combine(parts, rounds=rounds, level="0.975")
+    assert both.promise.startswith("all 2 intervals hold together at 95 %")
+    assert [(x.low, x.high) for x in both.answers] == [(x.low, x.high) for x in each.answers]
+    alone = made.estimate(parts[0][1], together=True)
+    wider = made.estimate(parts[0][1], level="0.975")
+    assert [(x.low, x.high) for x in alone.answers] == [(x.low, x.high) for x in wider.answers]

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock.estimate import Aggregate
-from liftlock.estimate.likely_priors import Round, bet_interval, likely_priors
+from liftlock.estimate.likely_priors import ReportScores, Round, bet_interval, likely_priors
 from liftlock.files import read_priors
 
 LABELS = list("abcde")
@@ -142,3 +142,14 @@ def test_a_point_is_refused_with_the_reason() -> None:
     silent = Round(channel, Aggregate(channel.fingerprint, (0,) * 5, 5000))
     with pytest.raises(ll.InputError, match="no prior explains"):
         likely_priors([silent], "0.99")
+
+
+def test_bets_of_a_round_do_not_depend_on_later_tables() -> None:
+    """A later table may follow from earlier reports: one that says nothing changes no bet."""
+    coin = ReportScores(np.array([-0.5, 1.5]), np.array([600.0, 400.0]), 1.0, 0.0)
+    silent = [
+        ReportScores(np.array([0.0, 1.0]), np.array([0.0, 0.0]), spread, 0.0)
+        for spread in (0.01, 1.0, 100.0)
+    ]
+    ends = {bet_interval([coin, later], Fraction(1, 40), 2000) for later in silent}
+    assert ends == {bet_interval([coin], Fraction(1, 40), 2000)}

@@ -110,3 +110,23 @@ def test_weights_have_no_strength() -> None:
     weighted = Aggregate.of(COIN, [0, 1, 1], weights=[1.0, 2.0, 3.0])
     with pytest.raises(NotDefined, match="weighted reports; leave the strength or weights out"):
         estimate(COIN, weighted, prior=SKEWED, method="bayes", strength=5)
+
+
+def test_intervals_that_are_not_nearly_normal_say_so() -> None:
+    """By exact sums: with 5 people and a prior of hardly any strength they hold at 92 %."""
+    people, strength = 5, 0.05
+    table, held = joint(people, strength), 0.0
+    asked: Any = {"of": "survey", "value": 1, "prior": SKEWED, "strength": strength}
+    for seen in range(people + 1):
+        reports = counted(COIN, [people - seen, seen])
+        found = estimate(COIN, reports, method="bayes", **asked)
+        assert any("may hold less often than they say" in text for text in found.remarks)
+        beside = estimate(COIN, reports, **asked)
+        assert any("may hold less often than they say" in text for text in beside.remarks)
+        low, high = found.answer.low, found.answer.high
+        assert low is not None
+        assert high is not None
+        held += sum(table[s, seen] for s in range(people + 1) if low <= s <= high)
+    assert held < 0.92
+    many = estimate(COIN, counted(COIN, [300, 200]), method="bayes", **{**asked, "strength": 500})
+    assert not many.remarks

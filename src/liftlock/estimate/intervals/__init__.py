@@ -145,11 +145,12 @@ def _edge_remarks(request: IntervalRequest, spread: IntervalEstimate) -> tuple[s
     possible = request.model.possible_range(request.question, request.tally)
     if request.posterior or possible is None or spread.low is None or spread.high is None:
         return ()
+    if spread.beyond is None:
+        return ()
     least, most = possible
     slack = 1e-9 * (1 + np.abs(most - least))
-    shrunk = (spread.high - spread.low <= slack) & (
-        (request.values < least - slack) | (request.values > most + slack)
-    )
+    # An edge that explains the reports may well be the truth: nothing is to be said of it.
+    shrunk = spread.beyond & (spread.high - spread.low <= slack)
     if not shrunk.any():
         return ()
     remark = (

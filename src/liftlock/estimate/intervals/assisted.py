@@ -72,7 +72,7 @@ class Assisted(Interval):
     def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals, and what the prior has to do with them."""
         found = choose_kind(request).make(replace(request, assisted=True))
-        return replace(found, kind="assisted").with_remarks(
-            "assisted intervals hold whatever the truth: the prior only decides which of the two "
-            "tails may be heavier"
-        )
+        tails = "the prior only decides which of the two tails may be heavier"
+        # Normal ones of few people do not keep their level, and say so.
+        told = tails if found.remarks else f"assisted intervals hold whatever the truth: {tails}"
+        return replace(found, kind="assisted").with_remarks(told)

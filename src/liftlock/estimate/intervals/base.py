@@ -77,6 +77,8 @@ class IntervalEstimate:
     remarks: tuple[str, ...] = ()
     together: bool = False
     """Whether all of them hold at once, also where nobody asked for that."""
+    beyond: npt.NDArray[np.bool_] | None = None
+    """Which reports even the edge of what is possible does not explain; None if that is unknown."""
 
     @classmethod
     def none(cls, *remarks: str) -> IntervalEstimate:
@@ -148,11 +150,16 @@ class IntervalRequest:
     def one_error(self) -> float:
         """The error that each answer is allowed: of all together, an equal part (Bonferroni).
 
-        The counts of two values are one statement: one of them gives the other.
+        The counts of two values are one statement if one of them gives the other.
         """
-        answers = len(self.question.names)
-        single = answers == 2 and self.question.is_histogram
-        return (1.0 - self.level) / (answers if self.together and not single else 1)
+        several = self.together and not self.complementary
+        return (1.0 - self.level) / (len(self.question.names) if several else 1)
+
+    @property
+    def complementary(self) -> bool:
+        """Whether there are two answers, and each is what the other leaves of all people."""
+        two = len(self.question.names) == 2 and self.question.is_histogram
+        return two and bool(self.model.mirrored)
 
     @property
     def tails(self) -> Tails:

@@ -135,15 +135,22 @@ class Exact(Interval):
 
     def make(self, request: IntervalRequest) -> IntervalEstimate:
         """Return the intervals."""
-        linear, counts = request.linear, request.counts
+        linear, counts, beyond = request.linear, request.counts, None
+        reports = int(counts.sum())
         if request.posterior:
             ends = [
                 equal_tails(*sum_distribution(counts, chances), request.one_error)
                 for chances in linear.scores.T
             ]
         else:
-            marked, tails, reports = MarkedReports.of(linear), request.tails, int(counts.sum())
+            marked, tails = MarkedReports.of(linear), request.tails
             seen = counts @ marked.chosen
+            beyond = np.array(
+                [
+                    _unexplained(marked.laws(place), int(number), reports, tails.error / 2)
+                    for place, number in enumerate(seen)
+                ]
+            )
             known: dict[tuple[object, ...], tuple[float, float]] = {}
             ends = []
             for place in range(linear.scores.shape[1]):
@@ -153,7 +160,11 @@ class Exact(Interval):
                     known[same] = invert_tests(laws, same[0], reports, own, request.about)
                 ends.append(known[same])
         low, high = np.array(ends).T
-        return IntervalEstimate(Normal().raw_interval(request).errors, low, high, "exact")
+        if request.together and request.complementary:
+            # Each of the two reuses error in its own way; only one of them is a statement of both.
+            low[1], high[1] = reports - high[0], reports - low[0]
+        errors = Normal().raw_interval(request).errors
+        return IntervalEstimate(errors, low, high, "exact", beyond=beyond)
 
 
 # --- inverted tests -----------------------------------------------------------------------------
@@ -280,6 +291,14 @@ def invert_tests(
     first = next((s for s in range(low, high + 1) if many(s) > left(s)[1]), low)
     last = next((s for s in range(high, first - 1, -1) if few(s) > left(s)[0]), first)
     return float(first), float(last)
+
+
+def _unexplained(laws: tuple[Law, Law], seen: int, reports: int, allowed: float) -> bool:
+    """Tell whether there are fewer marked reports than nobody explains, or more than everybody."""
+    lower, upper = laws
+    few = _at_most(seen, 0, reports, lower)
+    many = 1.0 - _at_most(seen - 1, reports, reports, upper)
+    return min(few, many) <= allowed
 
 
 def _spend(distribution: Floats, allowed: float) -> float:

@@ -62,9 +62,11 @@ class Normal(Interval):
         tails = request.tails
         low, high = (values + _reach(error, tails, values, side) for side in (0, 1))
         possible = request.model.possible_range(request.question, request.tally)
+        beyond = None
         if possible is not None:
+            beyond = (high < possible[0]) | (low > possible[1])
             low, high = np.clip(low, *possible), np.clip(high, *possible)
-        return IntervalEstimate(errors, low, high, "normal", error.remarks)
+        return IntervalEstimate(errors, low, high, "normal", error.remarks, beyond=beyond)
 
 
 def _reach(error: Error, tails: Tails, values: Floats, side: int) -> Floats:

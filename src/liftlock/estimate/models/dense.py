@@ -349,6 +349,13 @@ class Dense(Model):
     ) -> tuple[str, ...]:
         """Say where the normal distribution is known to be rough."""
         del estimator
+        if tally.signed and (tally.total**2 < FEW_WEIGHTED * tally.total_squares).all():
+            # Sums of weights that cancel do not tell whether one of them is most of the squares.
+            remark = (
+                "the normal approximation is rough where few of the weights are much larger than "
+                "the others, which weights of both signs do not tell: then the level is not kept"
+            )
+            return (remark,)
         people, least = float(tally.people[0]), FEW_WEIGHTED if tally.weighted else _FEW
         if people >= least or not errors.any():
             return ()

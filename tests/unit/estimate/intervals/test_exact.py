@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from liftlock import Alphabet
-from liftlock.estimate import Question
+from liftlock.estimate import Aggregate, Question
 from liftlock.estimate.estimators import Unbiased
+from liftlock.estimate.intervals import Kind, make_interval
 from liftlock.estimate.intervals.base import ASSISTED, Tails
 from liftlock.estimate.intervals.exact import (
     Law,
@@ -230,3 +231,45 @@ def test_bounds_of_the_chances_are_those_of_the_rows() -> None:
     assert found.other.tolist() == [[0.1, 0.2, 0.1], [0.25, 0.2, 0.15]]
     assert found.separate.all()
     assert not found.alike
+
+
+@pytest.mark.parametrize(("b", "a"), [(0.3, 0.1), (0.99, 0.01), (1.0, 0.5)])
+@pytest.mark.parametrize("kind", ["exact", "assisted"])
+def test_two_values_hold_together(kind: Kind, b: float, a: float) -> None:
+    """Both intervals of two values at once, for every truth, by adding up all reports."""
+    people, level = 15, 0.95
+    inputs = Alphabet.of([0, 1])
+    model = Dense(inputs, inputs, np.array([[1 - a, a], [1 - b, b]]), np.array([0.9, 0.1]))
+    asked = Unbiased(model, Question.histogram(inputs))
+    spreads = [
+        make_interval(kind, asked, Aggregate("", (people - t, t), people), together=True)
+        for t in range(people + 1)
+    ]
+    for s in range(people + 1):
+        chances = np.convolve(
+            np.array(stats.binom.pmf(range(s + 1), s, b)),
+            np.array(stats.binom.pmf(range(people - s + 1), people - s, a)),
+        )
+        truth = np.array([people - s, s])
+        held = [bool(((x.low <= truth) & (truth <= x.high)).all()) for x in spreads]
+        assert chances @ held >= level - 1e-12
+
+
+def test_an_edge_that_explains_the_reports_is_not_called_beyond_them() -> None:
+    """Nobody has the value and nobody reports it: the likeliest of all reports."""
+    inputs = Alphabet.of([0, 1])
+    asked = Unbiased(
+        Dense(inputs, inputs, np.array([[0.99, 0.01], [0.01, 0.99]]), None),
+        Question.survey(inputs, [1]),
+    )
+    likely = make_interval("exact", asked, Aggregate("", (20, 0), 20))
+    assert likely.low is not None
+    assert likely.high is not None
+    assert (likely.low.tolist(), likely.high.tolist(), likely.remarks) == ([0.0], [0.0], ())
+    rough = Unbiased(
+        Dense(inputs, inputs, np.array([[0.6, 0.4], [0.4, 0.6]]), None),
+        Question.survey(inputs, [1]),
+    )
+    for kind in ("exact", "normal"):
+        found = make_interval(kind, rough, Aggregate("", (100, 0), 100))
+        assert any("beyond what any count explains" in text for text in found.remarks)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from liftlock import Alphabet
-from liftlock.estimate import Question
+from liftlock import Alphabet, Channel
+from liftlock.estimate import Question, estimate
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.intervals.normal import solve
 from liftlock.estimate.models import Bound, Dense, OutputSums
@@ -257,3 +257,11 @@ def test_histogram_takes_the_short_way_to_the_same_ends() -> None:
             )
             assert numbers(one.low) == pytest.approx([numbers(many.low)[x]])
             assert numbers(one.high) == pytest.approx([numbers(many.high)[x]])
+
+
+def test_weights_of_both_signs_are_not_promised_to_be_normal() -> None:
+    """One weight that outweighs all others: 9 of 10 intervals hold, and a remark says why."""
+    weights = np.r_[-1000.0, np.ones(199)]
+    coin = Channel.from_rows({0: {0: "9/10", 1: "1/10"}, 1: {0: "1/10", 1: "9/10"}})
+    found = estimate(coin, [0] * 200, "sum", weights=weights)
+    assert any("then the level is not kept" in remark for remark in found.remarks)
