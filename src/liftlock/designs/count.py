@@ -30,6 +30,7 @@ import numpy as np
 from liftlock.designs.api import design
 from liftlock.designs.mechanisms.centralised import posterior_range, survey
 from liftlock.errors import InputError, NotCertified
+from liftlock.exact.fingerprint import fingerprint
 from liftlock.exact.numbers import exact_probability
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint
@@ -127,7 +128,9 @@ class CountMechanism:
         certificate = notion.certify(*_extreme_beliefs(people, p, low, high))
         if not certificate.holds:
             raise NotCertified(certificate, "a little more than asked for")
-        return cls(people, p, notion, low, high, _renamed(certificate, people, p))
+        rule = fingerprint(["count", people, low.end, low.chance, high.end, high.chance])
+        proved = replace(_renamed(certificate, people, p), channel=rule)
+        return cls(people, p, notion, low, high, proved)
 
     @classmethod
     def _by_table(cls, people: int, p: Fraction, notion: Notion) -> CountMechanism:

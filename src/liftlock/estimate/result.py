@@ -224,10 +224,10 @@ class Estimate:
         """What the test of the prior says, which decides nothing; empty if there is none."""
         if self.fit is None:
             return ""
-        of = "priors of the users" if self.fit.users else "prior"
+        of, it = ("priors of the users", "them") if self.fit.users else ("prior", "it")
         return (
-            f"test of the {of}: p = {p_text(self.fit.p_value)} (a small p speaks against, a large "
-            "one does not prove anything)"
+            f"test of the {of}: p = {p_text(self.fit.p_value)} (a small p speaks against {it}, a "
+            "large one proves nothing)"
         )
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ def test_what_a_prior_makes_of_the_reports_stands_beside() -> None:
     values = [answer.value for answer in found.beside.answers]
     assert values == pytest.approx(USUAL @ np.array(posteriors))
     assert "; if the prior is true: " in str(found)
-    assert "does not prove" in found.prior_test
+    assert "proves nothing" in found.prior_test
     # A population is what the prior describes: of it, reports and prior say nothing new.
     assert estimate(ILL, counted(ILL, USUAL), prior=ILL_PRIOR, about="population").beside is None
 
@@ -53,7 +53,7 @@ def test_a_prior_that_does_not_fit() -> None:
     assert found.method == "unbiased"
     assert found["flu"].value == pytest.approx(0.19 * 5000, abs=10)
     assert "they show more 'flu' (19 % instead of 10 %)" in found.warnings[0]
-    assert "this estimate does not lean on it" in found.warnings[0]
+    assert "this estimate does not depend on it" in found.warnings[0]
     asked = estimate(ILL, counted(ILL, UNUSUAL), prior=ILL_PRIOR, method="bayes")
     assert asked.why == "as asked"
     assert "the Bayes estimate leans on that prior, unbiased does not" in asked.warnings[0]
