@@ -44,10 +44,10 @@ def test_groups_add_up() -> None:
     assert both.fit is not None
     for drift in both.fit.drifts:
         label, number = str(drift.name).split(" in collection ")
-        prior, alone = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))[int(number) - 1]
-        assert alone.fit is not None
+        prior, single = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))[int(number) - 1]
+        assert single.fit is not None
         assert drift.expected == pytest.approx(float(prior[label]))
-        own = {each.name: each.found for each in alone.fit.drifts}
+        own = {each.name: each.found for each in single.fit.drifts}
         assert drift.found == pytest.approx(own[label])
     posterior = sum(
         m.estimate(a, method="bayes")["flu"].value for m, a in ((north, one), (south, two))
