@@ -193,12 +193,15 @@ def _estimate(
             f"encodings, for a {question.of} over several values or more than {_MOST_SYMBOLS}",
             "ask for a survey of one value",
         )
+    # Each symbol is a question of its own; together they share the error (Bonferroni).
+    parts = len(question.names) if options.together else 1
+    own = replace(options, level=1.0 - (1.0 - options.level) / parts)
     found = [
         _answer(
             pieces,
             int(np.argmax(column)),
             Question(question.of, question.inputs, (name,), column[:, None]),
-            options,
+            own,
             rounds=rounds,
         )
         for name, column in zip(question.names, question.values.T, strict=True)
@@ -207,6 +210,7 @@ def _estimate(
     return replace(
         found[0],
         answers=tuple(each.answers[0] for each in found),
+        level=options.level,
         beside=None,
         remarks=remarks,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from liftlock import Channel, Prior
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -274,6 +276,31 @@ def test_words_for_several_intervals() -> None:
     both = estimate(coin, counted(coin, [60, 40]), together=True)
     # The counts of two values are one statement.
     assert both.answers == estimate(coin, counted(coin, [60, 40])).answers
+
+
+@pytest.mark.parametrize("kind", ["exact", "normal"])
+@pytest.mark.parametrize(("no", "yes"), [("0.3", "0.8"), ("0.1", "0.4")])
+def test_intervals_of_two_values_hold_together(kind: str, no: str, yes: str) -> None:
+    """By the law of the number of reports "yes", for every truth of 60 people."""
+    people, rates = 60, (float(no), float(yes))
+    channel = Channel.from_rows(
+        {x: {"no": str(1 - Fraction(p)), "yes": p} for x, p in (("no", no), ("yes", yes))}
+    )
+    drawn = [
+        estimate(channel, counted(channel, [people - t, t]), interval=kind, together=True)
+        for t in range(people + 1)
+    ]
+    for truth in range(people + 1):
+        law = np.convolve(
+            binom.pmf(range(truth + 1), truth, rates[1]),
+            binom.pmf(range(people - truth + 1), people - truth, rates[0]),
+        )
+        hold = [
+            found["no"].low <= people - truth <= found["no"].high
+            and found["yes"].low <= truth <= found["yes"].high
+            for found in drawn
+        ]
+        assert law[hold].sum() >= 0.95 - 1e-9
 
 
 def test_one_person_and_a_certain_channel() -> None:

@@ -44,7 +44,9 @@ def test_groups_add_up() -> None:
     assert both.fit is not None
     for drift in both.fit.drifts:
         label, number = str(drift.name).split(" in collection ")
-        prior, single = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))[int(number) - 1]
+        prior, single = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))[
+            int(number) - 1
+        ]
         assert single.fit is not None
         assert drift.expected == pytest.approx(float(prior[label]))
         own = {each.name: each.found for each in single.fit.drifts}
@@ -185,3 +187,13 @@ def test_refusals() -> None:
     weighted = north.aggregate(["flu"], weights=2.0)
     with pytest.raises(ll.NotDefined, match="weighted reports"):
         combine([(north, seen), (north, weighted)], rounds=True)
+
+
+def test_intervals_of_encodings_hold_together() -> None:
+    made = ll.design(NORTH, ll.LDP("1"), method="oue")
+    parts = [(made, counted(made, [0.6, 0.3, 0.1], 2000, seed)) for seed in (1, 2)]
+    together = combine(parts, together=True)
+    third = combine(parts, level=1 - 0.05 / 3)
+    assert together.promise == "all 3 intervals hold together at 95 % whatever the truth"
+    for one, other in zip(together.answers, third.answers, strict=True):
+        assert (one.low, one.high) == (other.low, other.high)

@@ -98,6 +98,16 @@ class IntervalEstimate:
             return self
         return replace(self, low=np.minimum(self.low, values), high=np.maximum(self.high, values))
 
+    def mirrored(self, total: float) -> IntervalEstimate:
+        """Return intervals of two counts with this total that say the same, neither shorter.
+
+        They miss the truth only where both did, so both hold at the level of either.
+        """
+        if self.low is None or self.high is None:
+            return self
+        low = np.minimum(self.low, total - self.high[::-1])
+        return replace(self, low=low, high=total - low[::-1])
+
 
 @dataclass(frozen=True, eq=False)
 class Tails:
@@ -146,13 +156,14 @@ class IntervalRequest:
 
     @property
     def one_error(self) -> float:
-        """The error that each answer is allowed: of all together, an equal part (Bonferroni).
+        """The error that each answer is allowed: of all together, an equal part (Bonferroni)."""
+        several = self.together and not self.is_one_statement
+        return (1.0 - self.level) / (len(self.question.names) if several else 1)
 
-        The counts of two values are one statement: one of them gives the other.
-        """
-        answers = len(self.question.names)
-        single = answers == 2 and self.question.is_histogram
-        return (1.0 - self.level) / (answers if self.together and not single else 1)
+    @property
+    def is_one_statement(self) -> bool:
+        """Whether there are the counts of two values: one of them gives the other."""
+        return len(self.question.names) == 2 and self.question.is_histogram
 
     @property
     def tails(self) -> Tails:
