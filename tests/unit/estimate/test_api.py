@@ -290,16 +290,17 @@ def test_intervals_of_two_values_hold_together(kind: str, no: str, yes: str) -> 
         estimate(channel, counted(channel, [people - t, t]), interval=kind, together=True)
         for t in range(people + 1)
     ]
+    intervals = [
+        {str(each.name): (each.low or 0.0, each.high or 0.0) for each in found.answers}
+        for found in drawn
+    ]
     for truth in range(people + 1):
         law = np.convolve(
             binom.pmf(range(truth + 1), truth, rates[1]),
             binom.pmf(range(people - truth + 1), people - truth, rates[0]),
         )
-        hold = [
-            found["no"].low <= people - truth <= found["no"].high
-            and found["yes"].low <= truth <= found["yes"].high
-            for found in drawn
-        ]
+        counts = {"no": people - truth, "yes": truth}
+        hold = [all(ends[x][0] <= counts[x] <= ends[x][1] for x in counts) for ends in intervals]
         assert law[hold].sum() >= 0.95 - 1e-9
 
 

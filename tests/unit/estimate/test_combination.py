@@ -42,11 +42,10 @@ def test_groups_add_up() -> None:
     assert "2 groups of different people, whose answers add up" in both.remarks
     assert both.beside is not None
     assert both.fit is not None
+    parts = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))
     for drift in both.fit.drifts:
         label, number = str(drift.name).split(" in collection ")
-        prior, single = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))[
-            int(number) - 1
-        ]
+        prior, single = parts[int(number) - 1]
         assert single.fit is not None
         assert drift.expected == pytest.approx(float(prior[label]))
         own = {each.name: each.found for each in single.fit.drifts}
