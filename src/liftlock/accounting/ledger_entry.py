@@ -202,10 +202,10 @@ def read_known(value: object, known: Iterable[str], what: str, *, new: bool = Fa
     for other in names:
         if not looks.isdisjoint(name_skeletons(other)):
             raise InputError(
-                f"{noun} spelt otherwise than before",
+                f"{noun} spelt differently from before",
                 value=name,
-                remedy=f"the ledger has {other!r}, which looks the same; write it so, choose a "
-                f"different name, or insist that it is another one ({NEW_NAME})",
+                remedy=f"the ledger has {other!r}, which looks the same; use that spelling, choose "
+                f"a different name, or insist that it is another one ({NEW_NAME})",
             )
     if scripts := mixed_scripts(name):
         raise InputError(

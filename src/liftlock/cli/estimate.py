@@ -197,7 +197,10 @@ def estimate_command(
             if output.plot is not None:
                 # Bars stand side by side, so their intervals hold at once.
                 drawn = found if together else answers(Notes(), together=True)
-                draw_estimates(drawn, output.plot, made.known_prior if another is None else another)
+                known = made.known_prior if another is None else another
+                if any(other.known_prior != known for other, _ in added):
+                    known = None
+                draw_estimates(drawn, output.plot, known)
                 note(f"picture written to {output.plot}")
     first, *others = found
     output.show(

@@ -32,6 +32,7 @@ from liftlock.designs.api import design
 from liftlock.designs.mechanisms.centralised import survey
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
+from liftlock.exact.fingerprint import fingerprint
 from liftlock.exact.numbers import exact_probability
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint
@@ -129,7 +130,9 @@ class CountMechanism:
         certificate = notion.certify(*extreme)
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest_text(*extreme))
-        return cls(people, p, notion, low, high, _renamed(certificate, people, p))
+        rule = fingerprint(["count", people, low.end, low.chance, high.end, high.chance])
+        proved = replace(_renamed(certificate, people, p), channel=rule)
+        return cls(people, p, notion, low, high, proved)
 
     @classmethod
     def _by_table(cls, people: int, p: Fraction, notion: Notion) -> CountMechanism:

@@ -227,6 +227,9 @@ def _read(estimator: Estimator[Model], counted: CountedReports, options: Estimat
     if key == "likelihood" and options.method == "auto" and spread.middle is not None:
         # Which of equally likely answers is found depends on rounding; the middle does not.
         key, values = spread.kind, spread.middle
+        spread = spread.with_remarks(
+            "an estimate is the middle of its range, and no likelier than the rest of it"
+        )
     if spread.kind == "credible" and estimator.key != "bayes":
         holds = CREDIBLE
     possible = model.possible_range(question, model.tally(counted))

@@ -256,7 +256,7 @@ def _answer(
         stacked = None
         if len(known) == len(pieces):
             stacked = np.concatenate([w * mass for w, mass in zip(shares, known, strict=True)])
-        model = Dense(inputs, outputs, rows, stacked)
+        model = Dense(inputs, outputs, rows, stacked, groups=np.repeat(shares, size))
         values = np.tile(question.values, (len(tables), 1))
         question = Question(question.of, inputs, question.names, values)
     return answer(model, _join(counted), question, options)

@@ -250,7 +250,10 @@ def margins_text(model: Model, question: Question) -> str:
             found = model_error(model, question, _REPORTS, method, about=about, together=True)
         except NotDefined:
             return None
-        size, unit = (100 * found.margin, " %") if question.counts else (found.margin, "")
+        # No share is off by more than all of it.
+        size, unit = found.margin, ""
+        if question.counts:
+            size, unit = min(100.0, 100 * size), " %"
         return f"±{size:,.3g}{unit}" if size < 1000 else f"±{size:,.0f}{unit}"
 
     free = margin("unbiased", "population")

@@ -190,7 +190,9 @@ def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
-    return sort_drifts(model.inputs, model.masses, found, scores)
+    inside = 1.0 if model.groups is None else model.groups
+    shares = None if found is None else found / inside
+    return sort_drifts(model.inputs, model.masses / inside, shares, scores)
 
 
 def sort_drifts(
@@ -294,7 +296,7 @@ def misfit_warning(
     if not math.isfinite(fit.statistic):
         seen = f": {fit.note}"
     subject = "the prior does"
-    leaning = "this estimate does not lean on it, but what is promised under that prior does"
+    leaning = "this estimate does not depend on it, but guarantees under that prior do"
     if key == "bayes":
         other = "unbiased does not" if free else "and these reports cannot be read without one"
         leaning = f"the Bayes estimate leans on that prior, {other}"
@@ -303,6 +305,6 @@ def misfit_warning(
         leaning = (
             "the estimate leans on these priors"
             if key == "bayes"
-            else "this estimate does not lean on them, but what is promised under these priors does"
+            else "this estimate does not depend on them, but guarantees under these priors do"
         )
     return f"{subject} not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"

@@ -213,10 +213,11 @@ class Estimate:
         level, number = f"{100 * self.level:g} %", len(self.answers)
         if number == 1:
             return f"the interval holds at {level} {self.holds}"
+        every = "both" if number == 2 else f"all {number}"
         if self.together:
-            return f"all {number} intervals hold together at {level} {self.holds}"
+            return f"{every} intervals hold together at {level} {self.holds}"
         least = 100 - number * 100 * (1 - self.level)
-        rest = f"; all {number} together at {least:g} % or more" if least > 0 else ""
+        rest = f"; {every} together at {least:g} % or more" if least > 0 else ""
         return f"each interval holds by itself at {level} {self.holds}{rest}"
 
     @property
@@ -224,10 +225,10 @@ class Estimate:
         """What the test of the prior says, which decides nothing; empty if there is none."""
         if self.fit is None:
             return ""
-        of = "priors of the users" if self.fit.users else "prior"
+        of, it = ("priors of the users", "them") if self.fit.users else ("prior", "it")
         return (
-            f"test of the {of}: p = {p_text(self.fit.p_value)} (a small p speaks against, a large "
-            "one does not prove anything)"
+            f"test of the {of}: p = {p_text(self.fit.p_value)} (a small p speaks against {it}, a "
+            "large one proves nothing)"
         )
 
     def __str__(self) -> str:

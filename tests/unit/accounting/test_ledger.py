@@ -367,7 +367,7 @@ def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.M
 def test_slips_of_the_pen_do_not_begin_a_new_history(flip: ll.Mechanism) -> None:
     ledger = Ledger.new().record(flip, who="staff", about="smokes")
     for who, about in (("Staff", "smokes"), ("staff", "SMOKES")):
-        with pytest.raises(InputError, match="spelt otherwise"):
+        with pytest.raises(InputError, match="spelt differently"):
             ledger.record(flip, who=who, about=about)
     with pytest.raises(InputError, match="cannot be seen at number 2"):
         ledger.record(flip, people=["ann", "ann\u200b"], about="smokes")

@@ -119,6 +119,8 @@ def test_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ldp["free"]["people_needed"] == math.ceil(each * (1.959963984540054 / 0.01) ** 2)
     assert run(files, "plan", *asked) == 0
     assert "people for ±2 %" in capsys.readouterr().out
+    assert run(files, "plan", "--prior", "prior.csv", "--n", "10", "--epsilon", "0.01") == 0
+    assert "±100 %" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -342,6 +344,18 @@ def test_collections_are_combined(two: Path, capsys: pytest.CaptureFixture[str])
         assert data["answers"] == [answer.to_data() for answer in expected.answers]
         assert data["reports"] == 2000
         assert data["about"] == ("population" if rounds else "people")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_picture_shows_a_prior_that_all_collections_share(two: Path, *, same: bool) -> None:
+    prior = PRIOR if same else ll.Prior.uniform(PRIOR.labels)
+    other = ll.design(prior, ll.LIP("1"), method="k-rr")
+    other.save(two / "another.json")
+    other.aggregate(other.simulate(TRUTH, seed=5)).save(two / "more.json")
+    picture = two / "drawn.svg"
+    asked = ["made.json", "reports.csv", "--column", "answer", "--with", "another.json"]
+    assert run(two, "estimate", *asked, "more.json", "--plot", str(picture)) == 0
+    assert ("what the prior says" in picture.read_text()) == same
 
 
 def test_the_next_prior_is_a_set(two: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -201,3 +201,11 @@ def test_the_command(
     assert "CERTIFIED: lip(epsilon=0.5) for the answer of any one of 600 people" in out
     assert main([*asked, "--share", "0.9", "--epsilon", "0.5", "--missing", "count"]) == 0
     assert "at most" in capsys.readouterr().out
+
+
+def test_the_fingerprint_names_the_rule() -> None:
+    wide, narrow = (CountMechanism.design(5_000, "0.1", ll.LIP(budget)) for budget in ("1", "0.1"))
+    assert wide.certain != narrow.certain
+    assert wide.certificate.channel != narrow.certificate.channel
+    again = CountMechanism.design(5_000, "0.1", ll.LIP("1"))
+    assert again.certificate.channel == wide.certificate.channel

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from liftlock import Channel, Prior
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -29,7 +31,7 @@ def test_what_a_prior_makes_of_the_reports_stands_beside() -> None:
     values = [answer.value for answer in found.beside.answers]
     assert values == pytest.approx(USUAL @ np.array(posteriors))
     assert "; if the prior is true: " in str(found)
-    assert "does not prove" in found.prior_test
+    assert "proves nothing" in found.prior_test
     # A population is what the prior describes: of it, reports and prior say nothing new.
     assert estimate(ILL, counted(ILL, USUAL), prior=ILL_PRIOR, about="population").beside is None
 
@@ -53,7 +55,7 @@ def test_a_prior_that_does_not_fit() -> None:
     assert found.method == "unbiased"
     assert found["flu"].value == pytest.approx(0.19 * 5000, abs=10)
     assert "they show more 'flu' (19 % instead of 10 %)" in found.warnings[0]
-    assert "this estimate does not lean on it" in found.warnings[0]
+    assert "this estimate does not depend on it" in found.warnings[0]
     asked = estimate(ILL, counted(ILL, UNUSUAL), prior=ILL_PRIOR, method="bayes")
     assert asked.why == "as asked"
     assert "the Bayes estimate leans on that prior, unbiased does not" in asked.warnings[0]
@@ -274,6 +276,32 @@ def test_words_for_several_intervals() -> None:
     both = estimate(coin, counted(coin, [60, 40]), together=True)
     # The counts of two values are one statement.
     assert both.answers == estimate(coin, counted(coin, [60, 40])).answers
+
+
+@pytest.mark.parametrize("kind", ["exact", "normal"])
+@pytest.mark.parametrize(("no", "yes"), [("0.3", "0.8"), ("0.1", "0.4")])
+def test_intervals_of_two_values_hold_together(kind: str, no: str, yes: str) -> None:
+    """By the law of the number of reports "yes", for every truth of 60 people."""
+    people, rates = 60, (float(no), float(yes))
+    channel = Channel.from_rows(
+        {x: {"no": str(1 - Fraction(p)), "yes": p} for x, p in (("no", no), ("yes", yes))}
+    )
+    drawn = [
+        estimate(channel, counted(channel, [people - t, t]), interval=kind, together=True)
+        for t in range(people + 1)
+    ]
+    intervals = [
+        {str(each.name): (each.low or 0.0, each.high or 0.0) for each in found.answers}
+        for found in drawn
+    ]
+    for truth in range(people + 1):
+        law = np.convolve(
+            binom.pmf(range(truth + 1), truth, rates[1]),
+            binom.pmf(range(people - truth + 1), people - truth, rates[0]),
+        )
+        counts = {"no": people - truth, "yes": truth}
+        hold = [all(ends[x][0] <= counts[x] <= ends[x][1] for x in counts) for ends in intervals]
+        assert law[hold].sum() >= 0.95 - 1e-9
 
 
 def test_one_person_and_a_certain_channel() -> None:

@@ -50,7 +50,7 @@ def test_a_doubtful_prior_is_no_wrong_one() -> None:
         ("bayes", "the Bayes estimate leans on that prior, unbiased does not"),
         (
             "unbiased",
-            "this estimate does not lean on it, but what is promised under that prior does",
+            "this estimate does not depend on it, but guarantees under that prior do",
         ),
     ],
 )

@@ -41,6 +41,15 @@ def test_groups_add_up() -> None:
     assert both.holds == "whatever the truth"
     assert "2 groups of different people, whose answers add up" in both.remarks
     assert both.beside is not None
+    assert both.fit is not None
+    parts = ((NORTH, north.estimate(one)), (SOUTH, south.estimate(two)))
+    for drift in both.fit.drifts:
+        label, number = str(drift.name).split(" in collection ")
+        prior, single = parts[int(number) - 1]
+        assert single.fit is not None
+        assert drift.expected == pytest.approx(float(prior[label]))
+        own = {each.name: each.found for each in single.fit.drifts}
+        assert drift.found == pytest.approx(own[label])
     posterior = sum(
         m.estimate(a, method="bayes")["flu"].value for m, a in ((north, one), (south, two))
     )
@@ -194,3 +203,11 @@ def test_encodings_hold_together(rounds: bool) -> None:
     alone = made.estimate(parts[0][1], together=True)
     wider = made.estimate(parts[0][1], level="0.975")
     assert [(x.low, x.high) for x in alone.answers] == [(x.low, x.high) for x in wider.answers]
+def test_intervals_of_encodings_hold_together() -> None:
+    made = ll.design(NORTH, ll.LDP("1"), method="oue")
+    parts = [(made, counted(made, [0.6, 0.3, 0.1], 2000, seed)) for seed in (1, 2)]
+    together = combine(parts, together=True)
+    third = combine(parts, level=1 - 0.05 / 3)
+    assert together.promise == "all 3 intervals hold together at 95 % whatever the truth"
+    for one, other in zip(together.answers, third.answers, strict=True):
+        assert (one.low, one.high) == (other.low, other.high)

@@ -95,10 +95,11 @@ def make_interval(
     if kind == "none":
         return IntervalEstimate.none()
     statistic, tally = estimator.model.statistic(counted), estimator.model.tally(counted)
-    return _make_kind(
-        kind,
-        IntervalRequest(estimator, statistic, tally, level, about, seed, concentration, together),
+    request = IntervalRequest(
+        estimator, statistic, tally, level, about, seed, concentration, together
     )
+    found = _make_kind(kind, request)
+    return found.mirrored(counted.total) if together and request.complementary else found
 
 
 def _make_kind(kind: Kind, request: IntervalRequest) -> IntervalEstimate:

@@ -100,6 +100,16 @@ class IntervalEstimate:
             return self
         return replace(self, low=np.minimum(self.low, values), high=np.maximum(self.high, values))
 
+    def mirrored(self, total: float) -> IntervalEstimate:
+        """Return intervals of two counts with this total that say the same, neither shorter.
+
+        They miss the truth only where both did, so both hold at the level of either.
+        """
+        if self.low is None or self.high is None:
+            return self
+        low = np.minimum(self.low, total - self.high[::-1])
+        return replace(self, low=low, high=total - low[::-1])
+
 
 @dataclass(frozen=True, eq=False)
 class Tails:

@@ -12,7 +12,7 @@ Source: 001 eq. (14).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,6 +65,8 @@ class Dense(Model):
     outputs: Alphabet
     rows: Floats
     masses: Floats | None
+    groups: Floats | None = field(default=None, kw_only=True)
+    """Of several groups of people: the share of all people that is in the group of each input."""
     estimators: ClassVar[frozenset[str]] = frozenset(
         ("bayes", "unbiased", "likelihood", "consistent")
     )

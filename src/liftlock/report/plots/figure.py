@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from liftlock._runtime.storage import check_writable, open_atomically
 from liftlock.errors import FileError, extra
 
@@ -129,9 +131,10 @@ def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
 
 def write_names(axes: Axes, names: list[tuple[float, float, str, str]]) -> None:
     """Write each name to the right of the axes, as near to the end of its curve as possible."""
-    low, high = axes.get_ylim()
+    scale = axes.yaxis.get_transform().transform
+    low, high = scale(np.array(axes.get_ylim()))
     right = axes.get_xlim()[1]
-    wanted = [(level - low) / (high - low) for _, level, _, _ in names]
+    wanted = [float(scale(level) - low) / (high - low) for _, level, _, _ in names]
     for place, height in enumerate(spread(wanted, _LINE_HEIGHT)):
         across, level, text, colour = names[place]
         start = right if math.isnan(across) else across

@@ -42,7 +42,13 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
             end = _draw(axes, curve, colour, MARKERS[place % len(MARKERS)])
             if end is not None:
                 names.append((*end, heading(curve), colour))
-        for level, text in ((found.truth, "no noise"), (found.nothing, "no release")):
+        ends = [(found.truth, "no noise"), (found.nothing, "no release")]
+        if math.isinf(found.nothing):
+            # Errors without a bound: those of small budgets would hide all others.
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter("")
+            ends = [(level, text) for level, text in ends if 0 < level < math.inf]
+        for level, text in ends:
             axes.axhline(level, color=_ENDS, linestyle=":", linewidth=1.1, zorder=1)
             names.append((math.nan, level, text, _ENDS))
         axes.set_xlim(left=0.0)

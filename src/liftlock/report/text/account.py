@@ -228,8 +228,8 @@ def _together(group: GroupAccount, spent: PrivacyLoss) -> Text:
 def _other(group: GroupAccount) -> str:
     """Say what the other reading of different items would give."""
     if group.reading.kind == "independent":
-        return "; what each item tells of the others is taken for nothing"
-    words = "; each item from all releases no more than that"
+        return "; what each item tells about the others is not counted"
+    words = "; no item leaks more than that through all releases"
     other = combine_accounts([item.account for item in group.items], "independent")
     if "lip" in other.measurements:
         words += f"; if they are independent (--independent), LIP {spent_value(other, 'lip')}"

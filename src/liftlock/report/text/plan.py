@@ -77,9 +77,10 @@ def _hints(found: Plan) -> list[str]:
 
 def asked_text(found: Plan) -> str:
     """Say what is estimated."""
-    every = len(found.names)
+    number = len(found.names)
+    every = "both" if number == 2 else f"all {number:,}"
     return {
-        "histogram": f"the shares of all {every:,} values at once (margins of the worst)",
+        "histogram": f"the shares of {every} values at once (margins of the worst)",
         "survey": f"the share of {shown(found.names[0])}",
         "mean": "the mean number",
     }[found.of]
@@ -97,11 +98,11 @@ def _margin(found: Plan, error: ExpectedError | None) -> str:
         return "-"
     if error.margin == 0:
         return "exact"
-    return (
-        "infinite"
-        if math.isinf(error.margin)
-        else precision_text(found, float(f"{error.margin:.3g}"))
-    )
+    if math.isinf(error.margin):
+        return "infinite"
+    # No share is off by more than all of it.
+    margin = min(error.margin, 1.0) if is_share(found) else error.margin
+    return precision_text(found, float(f"{margin:.3g}"))
 
 
 def _people(error: ExpectedError | None, needed: int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,13 @@ def test_a_curve_without_a_finite_budget_is_left_out_and_said(tmp_path: Path) ->
     text = (tmp_path / "curve.svg").read_text()
     assert "points that no budget covers are left out" in text
     assert "watchdog" not in text
+
+
+def test_no_release_has_no_line_where_its_error_is_infinite(tmp_path: Path) -> None:
+    found = compare(RARE, ll.LIP, ["optimal", "k-rr"], ["0.5", "2"], "frequencies")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_tradeoff(found, tmp_path / "curve.svg")
+    text = (tmp_path / "curve.svg").read_text()
+    assert "no noise" in text
+    assert "no release" not in text
