@@ -296,8 +296,8 @@ def test_intervals_of_two_values_hold_together(kind: str, no: str, yes: str) -> 
     ]
     for truth in range(people + 1):
         law = np.convolve(
-            binom.pmf(range(truth + 1), truth, rates[1]),
-            binom.pmf(range(people - truth + 1), people - truth, rates[0]),
+            np.asarray(binom.pmf(range(truth + 1), truth, rates[1])),
+            np.asarray(binom.pmf(range(people - truth + 1), people - truth, rates[0])),
         )
         counts = {"no": people - truth, "yes": truth}
         hold = [all(ends[x][0] <= counts[x] <= ends[x][1] for x in counts) for ends in intervals]

@@ -203,6 +203,8 @@ def test_encodings_hold_together(rounds: bool) -> None:
     alone = made.estimate(parts[0][1], together=True)
     wider = made.estimate(parts[0][1], level="0.975")
     assert [(x.low, x.high) for x in alone.answers] == [(x.low, x.high) for x in wider.answers]
+
+
 def test_intervals_of_encodings_hold_together() -> None:
     made = ll.design(NORTH, ll.LDP("1"), method="oue")
     parts = [(made, counted(made, [0.6, 0.3, 0.1], 2000, seed)) for seed in (1, 2)]
