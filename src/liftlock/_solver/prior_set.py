@@ -88,7 +88,10 @@ class PriorSetPolytope:
 
     def _posterior(self, values: Floats) -> Floats:
         posterior = np.clip(values[: len(self.masses)] * self.masses, 0.0, None)
-        normal: Floats = posterior / posterior.sum()
+        total = float(posterior.sum())
+        if not total > 0:  # a programme that was given up; the prior is always allowed
+            return self.masses
+        normal: Floats = posterior / total
         return normal
 
     def _tighten(self) -> None:

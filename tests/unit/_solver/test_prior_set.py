@@ -11,7 +11,7 @@ from liftlock._solver.column_generation import generate_columns
 from liftlock._solver.enumeration import EnumeratedOracle, enumerate_vertices
 from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
-from liftlock.designs import lock, optimal
+from liftlock.designs import design, lock, optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LIP, Notion
 from liftlock.utility import Histogram, Mean, MutualInformation, Utility
@@ -77,3 +77,10 @@ def test_one_prior_is_a_family_of_one() -> None:
     family = proof_of(optimal(Family.of([FIRST]), LIP("1"), utility=Histogram())).cost
     assert family == pytest.approx(single, abs=1e-6)
     assert single == pytest.approx(0.3287611726, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_programmes_that_are_given_up_propose_the_prior() -> None:
+    around = Ball.of(Prior.from_counts({"a": 7, "b": 2, "c": 2}), "0.02")
+    made = design(around, LIP("40"))  # ratios of 1e17 are too much for floats
+    assert made.certificate.holds
