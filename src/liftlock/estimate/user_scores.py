@@ -47,6 +47,8 @@ _GONE = 1e-6
 """Weights are found in so many rounds; those that fall to this part are falling to 0."""
 _UNSEEN = 3.5
 """What is expected so often stays away in 1 of 33 collections."""
+_LIFTED = 8.0
+"""How much more than expected the rare reports of a class are taken to add; measured."""
 _EVEN = 0.1
 """No user has more than this part of the squares of all weights where weights are even enough."""
 _BITS = 30
@@ -352,7 +354,10 @@ def weigh_classes(
     variance = (heard**2 * variances).sum(axis=0)
     # Reports with the largest score may not have come yet, and then nothing tells of them. Where
     # they may be all of the variance, as with a handful of users, they are counted as if they had.
-    unseen = (farthest**4 * np.minimum(users, _UNSEEN)).sum(axis=0)
+    # No value makes an output more than some times as likely as the table expects of it.
+    likely = _LIFTED * heard**2 * expected
+    rare = np.minimum(farthest**2 * np.minimum(users, _UNSEEN), likely)
+    unseen = (farthest**2 * rare).sum(axis=0)
     more = np.sqrt(doubt**2 + unseen)
     known = variance > more
     # Sums of a^2 are at most the largest weight times all of them.
