@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FORMAT = "liftlock.estimate"
 VERSION = 2
 
+NOT_KEPT = "the level is not kept"
+"""What a remark says of intervals that are too rough for their promise."""
+
 ALWAYS = "whatever the truth"
 IF_TRUE = "if the prior is true"
 """The two promises of intervals: for every truth, or on average over people of the prior."""
@@ -211,6 +214,8 @@ class Estimate:
         if self.interval == "none":
             return ""
         level, number = f"{100 * self.level:g} %", len(self.answers)
+        if any(NOT_KEPT in remark for remark in self.remarks):
+            return f"meant to hold at {level} {self.holds}, but {NOT_KEPT}: see the remarks"
         if number == 1:
             return f"the interval holds at {level} {self.holds}"
         every = "both" if number == 2 else f"all {number}"

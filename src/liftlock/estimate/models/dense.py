@@ -25,7 +25,7 @@ from liftlock.estimate.fit import add_score_test, channel_fit, prior_fit
 from liftlock.estimate.models.base import Bound, Error, Model, no_prior_error, variances_of
 from liftlock.estimate.models.inverse import Inverse
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import GoodnessOfFit, p_text
+from liftlock.estimate.result import NOT_KEPT, GoodnessOfFit, p_text
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior
 from liftlock.model.alphabet import Alphabet
@@ -355,7 +355,7 @@ class Dense(Model):
             # Sums of weights that cancel do not tell whether one of them is most of the squares.
             remark = (
                 "the normal approximation is rough where few of the weights are much larger than "
-                "the others, which weights of both signs do not tell: then the level is not kept"
+                f"the others, which weights of both signs do not tell: then {NOT_KEPT}"
             )
             return (remark,)
         people, least = float(tally.people[0]), FEW_WEIGHTED if tally.weighted else _FEW
@@ -363,10 +363,10 @@ class Dense(Model):
             return ()
         return (
             f"the normal approximation is rough for weights that say as much as {people:.3g} "
-            f"equal ones: below {least} the level is not kept"
+            f"equal ones: below {least} {NOT_KEPT}"
             if tally.weighted
             else f"the normal approximation is rough for {people:.0f} people: below {least} "
-            "the level is not kept",
+            f"{NOT_KEPT}",
         )
 
     def expected_errors(self, question: Question, method: str, about: About) -> Floats:

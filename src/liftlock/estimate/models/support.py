@@ -35,7 +35,7 @@ from liftlock.estimate.models.base import (
 from liftlock.estimate.models.dense import Dense, bound_above, line_above
 from liftlock.estimate.models.per_user import PerUser, PosteriorSums
 from liftlock.estimate.question import About, Question
-from liftlock.estimate.result import GoodnessOfFit
+from liftlock.estimate.result import NOT_KEPT, GoodnessOfFit
 from liftlock.exact.integers import Floats
 from liftlock.model import Prior
 from liftlock.model.alphabet import Alphabet
@@ -209,7 +209,7 @@ class Encoding(Model):
         p, q = self.rates
         if tally.reports * min(q, 1 - p) >= ENOUGH:
             return ()
-        return ("the normal approximation is rough for so few reports: the level is not kept",)
+        return (f"the normal approximation is rough for so few reports: {NOT_KEPT}",)
 
     def no_interval_error(self, kind: str, question: Question) -> NotDefined:
         """Return the refusal of a kind of interval for many symbols."""

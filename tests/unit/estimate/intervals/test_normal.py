@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import liftlock as ll
 from liftlock import Alphabet, Channel
 from liftlock.estimate import Question, estimate
 from liftlock.estimate.estimators import Bayes, Unbiased
@@ -265,3 +266,12 @@ def test_weights_of_both_signs_are_not_promised_to_be_normal() -> None:
     coin = Channel.from_rows({0: {0: "9/10", 1: "1/10"}, 1: {0: "1/10", 1: "9/10"}})
     found = estimate(coin, [0] * 200, "sum", weights=weights)
     assert any("then the level is not kept" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(("people", "kept"), [(9, False), (90, True)])
+def test_a_promise_that_is_not_kept_is_not_made(people: int, kept: bool) -> None:
+    ages = ll.Prior.from_counts({10: 1, 20: 2, 40: 1})
+    made = ll.design(ages, ll.LIP("1"), utility="frequencies")
+    found = made.estimate(made.simulate([10, 20, 40] * (people // 3), seed=1), "mean")
+    assert ("holds at 95 % whatever the truth" in found.promise) == kept
+    assert ("the level is not kept" in found.promise) != kept
