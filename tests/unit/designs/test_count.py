@@ -15,8 +15,7 @@ from liftlock.cli import main
 from liftlock.designs import CountMechanism, centralised_error
 from liftlock.designs.count import COIN
 from liftlock.errors import InputError
-from liftlock.notions import Notion
-from liftlock.notions.lip import MinLift
+from liftlock.notions import MinLift, Notion
 
 WORLDS = [
     (people, share, notion)
