@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +75,19 @@ def publish_command(
     notion = guarantee.read()
     source = reading.open(table, note)
     with show_table_progress("counting", source.unit) as progress:
-        people = chosen = empty = 0
-        for cell, number in _count_cells(source, column, progress):
-            people += number
-            if cell is None or cell == "":
-                empty += number
-            elif value.strip() in spellings_of(cell):
-                chosen += number
+        from liftlock.tables.protect.count import CombinationCounter
+
+        source.type_of(column)  # refuses a column that is not there
+        answers = CombinationCounter((column,))
+        for piece in source.batches([column], progress):
+            answers.add(piece.batch)
+    people = answers.counts.total()
+    empty = answers.counts[None,] + answers.counts["",]
+    chosen = sum(
+        number
+        for (cell,), number in answers.counts.items()
+        if cell is not None and value.strip() in spellings_of(cell)
+    )
     if not people:
         raise FileError("no rows", where=str(table), remedy="check that it is the right file")
     if empty and missing == "refuse":
@@ -105,17 +110,6 @@ def publish_command(
         lambda: _report(rule, found, column, value),
     )
     return 0
-
-
-def _count_cells(source: Any, column: str, progress: Any) -> Iterator[tuple[Any, int]]:
-    """Give the different cells of a column, batch after batch, and how often each occurs."""
-    from liftlock.tables.protect.count import group_rows, to_countable
-
-    source.type_of(column)
-    for piece in source.batches([column], progress):
-        if piece.batch.num_rows:
-            for (cell,), number in group_rows([to_countable(piece.batch.column(column), column)]):
-                yield cell, number
 
 
 def _data(rule: CountMechanism, found: PublishedCount, column: str, value: str) -> dict[str, Any]:

@@ -326,27 +326,23 @@ def _extreme_beliefs(people: int, p: Fraction, low: Tail, high: Tail) -> tuple[C
     Every output of the rule has a belief P(X_i = 1 | y) between two of these, and lifts are
     monotone in it, so a guarantee that holds here holds there.
     """
+    # Ascending: the mean of a tail is on its side of the tail's end.
     beliefs = {
         "the low tail": low.mean / people,
         "the least count": Fraction(low.end, people),
         "the largest count": Fraction(people - high.end, people),
         "the high tail": 1 - high.mean / people,
     }
-    lowest, highest = min(beliefs.values()), max(beliefs.values())
+    values = list(beliefs.values())
     # Any masses that bring the mean belief to p: nearly all on the two extremes.
-    masses = dict.fromkeys(beliefs, Fraction(0))
-    small = min(p - lowest, highest - p) / 8
-    for name in beliefs:
-        masses[name] = small / (highest - lowest)
-    rest = 1 - sum(masses.values())
-    mean = (p - sum(masses[name] * belief for name, belief in beliefs.items())) / rest
-    share = (mean - lowest) / (highest - lowest)
-    bottom = min(beliefs, key=lambda name: beliefs[name])
-    top = max(beliefs, key=lambda name: beliefs[name])
-    masses[bottom] += rest * (1 - share)
-    masses[top] += rest * share
-    no = [masses[name] * (1 - belief) for name, belief in beliefs.items()]
-    yes = [masses[name] * belief for name, belief in beliefs.items()]
+    width = values[-1] - values[0]
+    masses = [min(p - values[0], values[-1] - p) / (8 * width)] * len(values)
+    rest = 1 - sum(masses)
+    mean = (p - masses[0] * sum(values)) / rest
+    masses[0] += rest * (values[-1] - mean) / width
+    masses[-1] += rest * (mean - values[0]) / width
+    no = [mass * (1 - belief) for mass, belief in zip(masses, values, strict=True)]
+    yes = [mass * belief for mass, belief in zip(masses, values, strict=True)]
     counts = common_integers([*no, *yes])
     inputs = Alphabet.of(beliefs)
     rows = counts[: len(inputs)], counts[len(inputs) :]

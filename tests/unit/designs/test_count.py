@@ -198,6 +198,9 @@ def test_the_command(
     out = capsys.readouterr().out
     assert '"answer" is "yes": 60 of 600 people' in out
     assert "CERTIFIED: lip(epsilon=0.5) for the answer of any one of 600 people" in out
+    named = ["publish", "answers.csv", "--column", "answer", "--value", "None"]
+    assert main([*named, *budget, "--missing", "count"]) == 0
+    assert '"None": 1 of' not in capsys.readouterr().out
     assert main([*asked, "--share", "0.9", "--epsilon", "0.5", "--missing", "count"]) == 0
     assert "at most" in capsys.readouterr().out
 

@@ -99,7 +99,7 @@ def make_interval(
         estimator, statistic, tally, level, about, seed, concentration, together
     )
     found = _make_kind(kind, request)
-    return found.mirrored(counted.total) if together and request.complementary else found
+    return found.mirror_first(counted.total) if together and request.complementary else found
 
 
 def _make_kind(kind: Kind, request: IntervalRequest) -> IntervalEstimate:

@@ -100,15 +100,15 @@ class IntervalEstimate:
             return self
         return replace(self, low=np.minimum(self.low, values), high=np.maximum(self.high, values))
 
-    def mirrored(self, total: float) -> IntervalEstimate:
-        """Return intervals of two counts with this total that say the same, neither shorter.
+    def mirror_first(self, total: float) -> IntervalEstimate:
+        """Return intervals of two counts with this total, the second as the first has it.
 
-        They miss the truth only where both did, so both hold at the level of either.
+        Each of the two reuses error in its own way; only one of them is a statement of both.
         """
         if self.low is None or self.high is None:
             return self
-        low = np.minimum(self.low, total - self.high[::-1])
-        return replace(self, low=low, high=total - low[::-1])
+        low, high = self.low[0], self.high[0]
+        return replace(self, low=np.array([low, total - high]), high=np.array([high, total - low]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ class IntervalRequest:
     def complementary(self) -> bool:
         """Whether there are two answers, and each is what the other leaves of all people."""
         two = len(self.question.names) == 2 and self.question.is_histogram
-        return two and bool(self.model.mirrored)
+        return two and self.model.complementary
 
     @property
     def tails(self) -> Tails:

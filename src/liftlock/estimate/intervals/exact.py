@@ -160,9 +160,6 @@ class Exact(Interval):
                     known[same] = invert_tests(laws, same[0], reports, own, request.about)
                 ends.append(known[same])
         low, high = np.array(ends).T
-        if request.together and request.complementary:
-            # Each of the two reuses error in its own way; only one of them is a statement of both.
-            low[1], high[1] = reports - high[0], reports - low[0]
         errors = Normal().raw_interval(request).errors
         return IntervalEstimate(errors, low, high, "exact", beyond=beyond)
 

@@ -103,7 +103,7 @@ class Model(ABC):
     companion: ClassVar[str] = "standard error and interval are those of the unbiased estimate"
     """What is said where an estimate borrows the interval of the unbiased one."""
 
-    mirrored: ClassVar[bool] = True
+    complementary: ClassVar[bool] = True
     """Whether of two values the estimate of one is what that of the other leaves."""
     holds: ClassVar[str] = ALWAYS
     """When intervals that lean on no prior hold at their level."""

@@ -66,7 +66,7 @@ class Encoding(Model):
     channel: SupportChannel
     masses: Floats | None = None
     estimators: ClassVar[frozenset[str]] = frozenset(("unbiased", "consistent"))
-    mirrored: ClassVar[bool] = False
+    complementary: ClassVar[bool] = False
     lack: ClassVar[str] = "counts of an encoding, which do not say what was supported together"
     remedy: ClassVar[str] = (
         "give the reports themselves for bayes, or ask for unbiased or consistent"
