@@ -18,6 +18,7 @@ from liftlock.designs.base import (
     option_names,
 )
 from liftlock.designs.catalogue import check_published, designs_for
+from liftlock.designs.given import design_given
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import round_draft
@@ -32,7 +33,7 @@ from liftlock.designs.request import (
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.rounding import DEFAULT_BITS
 from liftlock.mechanism import Mechanism, lock_users
-from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors
+from liftlock.model import AnyUserPrior, Conditional, Context, Kind, PerUserPriors
 from liftlock.model.alphabet import Alphabet
 from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import ContinuousPrior
@@ -53,6 +54,7 @@ def design(
     bits: int = DEFAULT_BITS,
     bins: int | None = None,
     spacing: str | None = None,
+    blind: bool = False,
     **options: Any,
 ) -> Mechanism:
     """Design a mechanism for a context, prove it, and say how good it is.
@@ -75,6 +77,10 @@ def design(
     users have budgets of their own (those of the priors, or `budgets`) there is a distribution for
     each.
 
+    For a `Conditional` each given value has a table of its own, and the guarantee holds for each.
+    Whether it holds for whoever does not see that value is proved too, or said; with `blind` it
+    must.
+
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
@@ -91,11 +97,33 @@ def design(
         return design_users(context, notion, utility=utility, method=method, **options)
     asked = read_notion(notion, context.kind)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
+    if isinstance(context, Conditional):
+        how = {"utility": utility, "bits": bits} | options
+        return design_given(
+            context,
+            asked,
+            lambda known, wanted: design(
+                known, wanted, method=None if wanted is not asked else method, **how
+            ),
+            utility=utility,
+            blind=blind,
+            bits=bits,
+        )
+    if blind:
+        raise _not_given(context)
     method = usual_method(asked, context.kind) if method is None else method
     if method is None:
         return best(context, asked, **aim, bits=bits, **options)
     entry = read_method(method, context, asked, options)
     return DesignRequest.of(entry, context, asked, options, **aim).make(bits)
+
+
+def _not_given(context: Context) -> InputError:
+    return InputError(
+        "no given value that observers might not see",
+        value=context.describe(),
+        remedy="leave out blind, or give a Conditional",
+    )
 
 
 def lock(
@@ -239,6 +267,15 @@ def best(
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, **options)
     notion = read_notion(notion, context.kind)
+    if isinstance(context, Conditional):
+        return design_given(
+            context,
+            notion,
+            lambda known, wanted: best(known, wanted, utility=utility, bits=bits, **options),
+            utility=utility,
+            bits=bits,
+            watch=watch,
+        )
     pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
     entries = [

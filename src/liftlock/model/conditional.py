@@ -282,6 +282,37 @@ class Conditional(Context):
             return Prior(self.values, cells[0])
         return Joint(self.hidden, self.values, cells)
 
+    def shared_by(self, name: Label) -> Prior | Joint:
+        """Return what is known of all members of a group together, on values that can occur."""
+        place = self.given.index(name)
+        found = self._context(self._shared[self.groups[place]])
+        inputs = [x for group, x in self.pairs.labels if group == name]  # type: ignore[misc]
+        return found.restrict(inputs)
+
+    def restricted(self, labels: Iterable[Label]) -> Conditional:
+        """Condition on k being one of some values, on the values of X that can occur there."""
+        keep = [self.given.index(label) for label in labels]
+        inside = [
+            at
+            for at in range(len(self.values))
+            if any(row[at] for place in keep for row in self.counts[place])
+        ]
+        counts = tuple(
+            tuple(tuple(row[at] for at in inside) for row in self.counts[place]) for place in keep
+        )
+        first = {place: at for at, place in reversed(list(enumerate(keep)))}
+        groups: dict[int, int] = {}
+        for place in keep:
+            groups.setdefault(self.groups[place], first[place])
+        return Conditional(
+            self.given.subset(keep),
+            self.values.subset(inside),
+            self.hidden,
+            counts,
+            tuple(groups[self.groups[place]] for place in keep),
+            self.rest and len(self.given) - 1 in keep,
+        )
+
     @cached_property
     def totals(self) -> tuple[int, ...]:
         """The sum of the counts of each k."""
@@ -371,7 +402,8 @@ class Conditional(Context):
             for at, s in enumerate(self.secrets.labels):
                 own = cells[0][x] if self.values.labels[x] == s else 0
                 rows[s].append(own if self.hidden is None else cells[at][x])
-        return Joint(self.secrets, self.pairs, tuple(map(tuple, rows.values())))
+        counts = tuple(map(tuple, rows.values()))
+        return Joint(self.secrets, self.pairs, counts, "for whoever does not see the given value")
 
     @cached_property
     def _pair_places(self) -> tuple[tuple[int, int], ...]:
