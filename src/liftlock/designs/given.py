@@ -213,7 +213,9 @@ def _usual_row(
             for k, total in zip(context.given.labels, context.totals, strict=True)
             if context.group_of(k) == piece.name
         )
-        chances = np.array([float(masses[x]) if x in masses.alphabet else 0.0 for x in piece.inputs])
+        chances = np.array(
+            [float(masses[x]) if x in masses.alphabet else 0.0 for x in piece.inputs]
+        )
         order = [own.inputs.index(x) for x in piece.inputs]
         law[places] += max(size, 1e-9) * chances @ own.floats()[order]
     if not law.any():

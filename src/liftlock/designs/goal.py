@@ -232,7 +232,7 @@ class ProfileGoal(Goal):
 class ConditionalGoal(Goal):
     """The mean over k of a cost of posteriors: what a report is worth to whoever knows k.
 
-        sum_k P(k) I(X; Y | K = k) for mutual information
+    sum_k P(k) I(X; Y | K = k) for mutual information
     """
 
     context: Conditional

@@ -67,10 +67,12 @@ class Conditional(Context):
     Source: math kept columns.
 
     >>> yes, no = {"u": 9, "v": 1}, {"u": 1, "v": 9}
-    >>> sites = Conditional.of({
-    ...     "north": Joint.from_counts({"hiv": yes, "well": no}),
-    ...     "south": Joint.from_counts({"hiv": no, "well": yes}),
-    ... })
+    >>> sites = Conditional.of(
+    ...     {
+    ...         "north": Joint.from_counts({"hiv": yes, "well": no}),
+    ...         "south": Joint.from_counts({"hiv": no, "well": yes}),
+    ...     }
+    ... )
     >>> sites.masses["north"], sites.pairs.labels[:2]
     (Fraction(1, 2), (('north', 'u'), ('north', 'v')))
     >>> sites.context_of("south").counts, sites.whole.prior.total
@@ -175,7 +177,9 @@ class Conditional(Context):
     ) -> Conditional:
         """Make one from a table of exact numbers for each k."""
         numbers = iter(common_integers([n for cells in tables for row in cells for n in row]))
-        counts = tuple(tuple(tuple(next(numbers) for _ in row) for row in cells) for cells in tables)
+        counts = tuple(
+            tuple(tuple(next(numbers) for _ in row) for row in cells) for cells in tables
+        )
         shared = _groups(given, counts, groups, rest)
         return cls(given, values, hidden, counts, shared, rest)
 
@@ -237,7 +241,9 @@ class Conditional(Context):
         hidden = None if own else Alphabet.of(sort_labels({s for s, _ in seen}))
         told: Sequence[Label] = (None,) if hidden is None else hidden.labels
 
-        def table(cells: Mapping[tuple[Label, Label], int], extra: Fraction) -> list[list[Fraction]]:
+        def table(
+            cells: Mapping[tuple[Label, Label], int], extra: Fraction
+        ) -> list[list[Fraction]]:
             return [[Fraction(cells.get((s, x), 0)) + extra for x in values.labels] for s in told]
 
         often = sort_labels(k for k, cells in counts.items() if sum(cells.values()) >= fewest)

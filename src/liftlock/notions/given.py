@@ -38,9 +38,7 @@ _OF_BELIEFS = ("eps_lower", "eps_upper", "lip", "ldp")
 """What LDP bounds under every joint, and attains in the limit."""
 
 
-def parts_of(
-    channel: AnyChannel, context: Conditional, *, every: bool = False
-) -> Iterator[Part]:
+def parts_of(channel: AnyChannel, context: Conditional, *, every: bool = False) -> Iterator[Part]:
     """Give the part of each k; of the rest only if its rows say anything."""
     for part in context.parts(to_dense(channel), every=every):
         if not (part.open and is_silent(part.channel)):
@@ -84,7 +82,7 @@ def certify_given(
         within = part.context.prior if part.open else part.context
         beside = notion.measure_anyway(part.channel, within)
         if beside is not None:
-            anyway = _larger(anyway, beside)
+            anyway = worse_measurement(anyway, beside)
     return make_certificate(
         notion.name, notion.budgets, channel, context, claims, nats, unprotected, anyway
     )
@@ -176,14 +174,14 @@ def worst_given(
             within = Intervals.all_priors(part.channel.inputs.labels)
         found = measure(part.channel, within)
         found = replace(found, witness=replace(found.witness or Witness(), given=part.label))
-        worst = _larger(worst, found, least=least)
+        worst = worse_measurement(worst, found, least=least)
     if worst is None:  # a rest alone, whose rows say nothing
         part = next(context.parts(to_dense(channel)))
         return measure(part.channel, part.context)
     return worst
 
 
-def _larger(
+def worse_measurement(
     before: Measurement | None, found: Measurement, *, least: bool = False
 ) -> Measurement:
     """Return the worse of two measurements, with the enclosure of the worse value."""

@@ -295,9 +295,7 @@ def _extremes_given(channel: AnyChannel, context: Conditional) -> LiftRange:
     largest: ExtremeLift | None = None
     smallest: ExtremeLift | None = None
     for part in parts_of(channel, context):
-        found = (
-            worst_case(part.channel) if part.open else extreme_lifts(part.channel, part.context)
-        )
+        found = worst_case(part.channel) if part.open else extreme_lifts(part.channel, part.context)
         top, bottom = (
             replace(each, witness=replace(each.witness, given=part.label))
             for each in (found.largest, found.smallest)
