@@ -90,8 +90,18 @@ def prepare(
         )
     notes = [*missed, *_kept_notes(look, kept)]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
+    replaced = {spec.column for spec in specs}
     return Protection(
-        name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
+        name,
+        rows,
+        tuple(columns),
+        tuple(combined),
+        beyond,
+        dropped,
+        notes=tuple(notes),
+        stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
+        insisted=tuple(kept),
+        ordered=look.ordered,
     )
 
 
