@@ -63,7 +63,6 @@ class PageOptions(OptionGroup):
 
     def head(self) -> ReportHead:
         """Check that there is a report to head; return what its head says."""
-        _check_report(self.report)
         for name in self.given_options():
             if self.report is None:
                 raise click.UsageError(f"{name} goes with --report")
@@ -169,6 +168,7 @@ def protect_command(
     check_outputs(outputs, inputs, force=force, ledger=book.path)
     book.check(source)
     check_output(source, output, force=force)
+    _check_report(report)
     with interruptible() as pressed, show_table_progress("reading", source.unit) as shown:
 
         def tell(step: Step) -> None:
@@ -239,7 +239,7 @@ def _show(protection: Protection, note: Notes, *, as_json: bool) -> None:
         show(verdict_report(protection.verdict))
         command = protection.verdict.command_for()
         if command:
-            show(f"to answer {'this' if protection.verdict.level == 'broken' else 'that'}:")
+            show("to keep it:" if protection.verdict.level == "broken" else "to rule that out:")
             show(f"  {printable(command)}", wrap=False)
 
 

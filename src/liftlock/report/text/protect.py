@@ -59,7 +59,9 @@ _MOST_FINDINGS = 6
 def verdict_report(verdict: Verdict) -> RenderableType:
     """Return the verdict on the table that goes out, and what is against it, the worst first."""
     style = f"bold {_STYLES[verdict.level]}"
-    parts: list[RenderableType] = [Text(f"{verdict.words.upper()}: {verdict.sentence}", style=style)]
+    parts: list[RenderableType] = [
+        Text(f"{verdict.words.upper()}: {verdict.sentence}", style=style)
+    ]
     for finding in verdict.findings[:_MOST_FINDINGS]:
         words = finding.sentence
         if finding.remedies:

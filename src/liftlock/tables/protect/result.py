@@ -206,7 +206,7 @@ class Protection:
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the rows that go out keep what was promised."""
-        from liftlock.tables.protect.verdict import judge
+        from liftlock.tables.protect.judgement import judge
 
         return judge(self)
 
