@@ -25,7 +25,7 @@ from liftlock.model import Context, Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import ColumnEncoding
-from liftlock.model.continuous.grid import number_labels
+from liftlock.model.continuous.grid import GridPrior, number_labels, round_numbers
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lip import lift_notion
@@ -188,6 +188,8 @@ def design_column(
         whole = with_tuples(whole)
     elif numeric:
         whole = with_numbers(whole, code, np.array(learned.points))
+    if code is not None and learned.decimals is not None:
+        whole = with_decimals(whole, learned.decimals, code)
     whole = replace(whole, encoding=learned.encoding)
     return ColumnDesign(learned, whole, core, context, asked, utility)
 
@@ -303,6 +305,48 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
     return Mechanism.prove(whole, made.notion, context, made.origin)
+
+
+def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:
+    """Round the numbers that outputs are named by, each to one of its own; the rest is the same.
+
+    The channel is the same under other names, so what it proves and what its reports are worth is
+    the same too; what is released at face value is the rounded number.
+    """
+    outputs = made.table.outputs
+    grid = made.context.grid if isinstance(made.context, GridPrior) else None
+    ends = code.edges if grid is None else grid.edges
+    told = [label for label in outputs.labels if label != code.missing]
+    if outputs.coordinates is not None:
+        numbers = [float(each) for each in outputs.coordinates]
+    else:
+        numbers = [float(str(label).split(" (")[0]) for label in told]
+    order = np.argsort(numbers, kind="stable").tolist()
+    rounded = round_numbers([numbers[at] for at in order], decimals, (ends[0], ends[-1]))
+    if rounded is None:
+        return _with_remark(
+            made, f"more outputs than numbers of {decimals} decimals: they were not rounded"
+        )
+    names: list[Label] = list(outputs.labels)
+    places = [at for at, label in enumerate(names) if label != code.missing]
+    for at, number in zip(order, rounded, strict=True):
+        names[places[at]] = number
+    points = None if outputs.coordinates is None else names
+    named = Table.of(
+        made.table.inputs, Alphabet.of(names, points), made.table.weights, bits=made.table.bits
+    )
+    moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
+    what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
+    found = Mechanism.prove(named, made.notion, made.context, made.origin)
+    return _with_remark(
+        found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
+    )
+
+
+def _with_remark(made: Mechanism, remark: str) -> Mechanism:
+    if made.origin is None:
+        return made
+    return replace(made, origin=replace(made.origin, remarks=(*made.origin.remarks, remark)))
 
 
 def _limits(notion: Notion) -> LiftLimits:
