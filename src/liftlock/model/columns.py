@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -282,16 +282,16 @@ def _combination(data: Any) -> tuple[Label, ...]:
     return tuple(plain_label(label) for label in data)
 
 
-def require_secret_dropped(
-    rules: TableEncoding | None, columns: Collection[object], keep: Collection[object] = ()
+def require_secrets_dropped(
+    secrets: Iterable[str], columns: Collection[object], keep: Collection[object] = ()
 ) -> None:
-    """Refuse to leave the secret of a mechanism beside what it releases."""
-    secret = None if rules is None else rules.secret
-    if secret is not None and secret in columns and secret not in keep:
-        raise InputError(
-            f"the secret {secret!r} would stay in the output",
-            remedy=f"drop it first, or keep it on purpose: keep=[{secret!r}]",
-        )
+    """Refuse to leave a secret of a mechanism beside what it releases."""
+    for secret in secrets:
+        if secret in columns and secret not in keep:
+            raise InputError(
+                f"the secret {secret!r} would stay in the output",
+                remedy=f"drop it first, or keep it on purpose: keep=[{secret!r}]",
+            )
 
 
 PLAIN = TableEncoding((ColumnEncoding(),))

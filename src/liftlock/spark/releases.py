@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from liftlock.mechanism import Mechanism
-from liftlock.model.columns import require_secret_dropped
+from liftlock.model.columns import require_secrets_dropped
 from liftlock.spark.columns import (
     arrow_type,
     check_frame,
@@ -60,7 +60,7 @@ def release(
     refused, unless it is in `keep`.
     """
     worker = ColumnRandomiser.of(mechanism, column, unseen)
-    require_secret_dropped(mechanism.encoding, df.columns, keep)
+    require_secrets_dropped(mechanism.secrets, df.columns, keep)
     return release_columns(df, [worker], path=path)
 
 

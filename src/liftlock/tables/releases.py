@@ -15,7 +15,7 @@ from liftlock.errors import CellError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.mechanism import Mechanism
 from liftlock.model.alphabet import Label
-from liftlock.model.columns import require_secret_dropped
+from liftlock.model.columns import require_secrets_dropped
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.lift import Impossible
 from liftlock.tables.cells import Codes
@@ -183,7 +183,7 @@ def release_frame(
     """
     work = column_worker(mechanism, column, unseen, profiles, impossible)
     adapter = FrameAdapter.of(frame)
-    require_secret_dropped(mechanism.encoding, adapter.columns, keep)
+    require_secrets_dropped(mechanism.secrets, adapter.columns, keep)
     cells = [adapter.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):
