@@ -1,12 +1,12 @@
 """Protecting the columns of a table: learn, design, account, release, and say what was done."""
 
+from liftlock.notions.lift import LeakRange
 from liftlock.tables.protect.result import (
     CombinedLeak,
     Curve,
     CurvePoint,
     EmpiricalLeakage,
     KeptColumn,
-    LeakRange,
     ProtectedColumn,
     Protection,
     RowLeak,

@@ -11,6 +11,7 @@ from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.notions.lift import LeakRange
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.verdict import Verdict
@@ -95,13 +96,6 @@ class CombinedLeak:
             return False
 
 
-class LeakRange(NamedTuple):
-    """How far beliefs about a secret fall and rise, in nats; infinity where one is ruled out."""
-
-    eps_lower: float
-    eps_upper: float
-
-
 class RowWitness(NamedTuple):
     """The row behind the largest number: a value of the secret, the kept cells, the outputs."""
 
@@ -116,7 +110,7 @@ class RowLeak:
 
     `population` is P(s|k,y) / P(s), `alone` is P(s|k) / P(s), and `beyond` is P(s|k,y) / P(s|k):
     all three exact in the table, rounded up. The others are about the people whom the rows are
-    draws of; `liftlock.tables.protect.chance` has their error rate.
+    draws of; `liftlock.transfer.bets` has their error rate.
     """
 
     secret: str
