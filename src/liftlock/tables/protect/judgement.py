@@ -25,8 +25,9 @@ from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.lift import LeakRange
 from liftlock.report.format import percent, shown
-from liftlock.tables.protect.result import LeakRange, RowLeak
+from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.verdict import Finding, Kind, Level, Remedy, Verdict
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from liftlock.notions.lift import LeakRange
 from liftlock.report.format import counted
-from liftlock.tables.protect.result import LeakRange
 
 Level = Literal["kept", "conditional", "broken"]
 Kind = Literal["broken", "open", "outside"]
