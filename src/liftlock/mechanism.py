@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -449,8 +449,10 @@ class Mechanism(StoredObject):
     def _with_groups(self, reports: Any, given: Any) -> list[Any]:
         """Pair reports with their group; pairs are taken as they are."""
         assert isinstance(self.context, Conditional)
+        known = self.reported
+        assert isinstance(known, Channel)
         listed = list(reports)
-        if given is None and all(report in self.reported.outputs for report in listed):
+        if given is None and all(report in known.outputs for report in listed):
             return listed
         groups = map(self.context.group_of, given_values(given, len(listed)))
         return list(zip(groups, listed, strict=True))

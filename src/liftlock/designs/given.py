@@ -117,7 +117,7 @@ def _treatment(certificate: Certificate) -> Any:
 
 def _piece(context: Conditional, name: Label, notion: Notion, make: Make) -> _Piece:
     """Design the table of one group."""
-    inputs = tuple(x for group, x in context.pairs.labels if group == name)  # type: ignore[misc]
+    inputs = tuple(x for group, x in context.pair_list if group == name)
     if context.rest and name == REST:
         budget = rest_budget(notion)
         if budget is None:
@@ -240,7 +240,7 @@ def _blended(table: Table, notion: Notion, context: Conditional) -> tuple[Fracti
     mixer = _mixer(table, context.whole, 0.0, table.bits)
     if attempt(Fraction(0)) is not None:
         return Fraction(0), table
-    found = _least_blend(attempt, Fraction(1), table.bits, _REFINEMENTS)  # type: ignore[arg-type]
+    found = _least_blend(attempt, Fraction(1), table.bits, _REFINEMENTS)
     if found is None:
         certificate = notion.certify(table, context.whole, impossible="ignore")
         raise NotCertified(certificate, "", _WITHOUT)
@@ -277,7 +277,9 @@ def _origin(
     assert isinstance(context, Conditional)
     objective = goal.measure(made.channel, made.notion, None).objective
     nothing, truth = goal.ends
-    methods, warnings, bounds = [], [], []
+    methods: list[str] = []
+    warnings: list[str] = []
+    bounds: list[float | None] = []
     gap = 0.0
     for piece in pieces:
         share = sum(

@@ -135,7 +135,8 @@ class Conditional(Context):
         >>> both.masses["c"], both.groups
         (Fraction(1, 2), (0, 1, 0))
         """
-        if not isinstance(contexts, Mapping) or not contexts:
+        given_contexts: Any = contexts
+        if not isinstance(given_contexts, Mapping) or not given_contexts:
             raise InputError(
                 "no joints by given value",
                 value=type(contexts).__name__,
@@ -292,7 +293,7 @@ class Conditional(Context):
         """Return what is known of all members of a group together, on values that can occur."""
         place = self.given.index(name)
         found = self._context(self._shared[self.groups[place]])
-        inputs = [x for group, x in self.pairs.labels if group == name]  # type: ignore[misc]
+        inputs = [x for group, x in self.pair_list if group == name]
         return found.restrict(inputs)
 
     def restricted(self, labels: Iterable[Label]) -> Conditional:
@@ -364,17 +365,19 @@ class Conditional(Context):
         return found
 
     @cached_property
-    def pairs(self) -> Alphabet:
-        """The inputs of a mechanism that uses k: (group, value), as far as they can occur.
-
-        Of the rest every value can.
-        """
-        return Alphabet.of(
+    def pair_list(self) -> tuple[tuple[Label, Label], ...]:
+        """The pairs (group, value) that can occur; of the rest every value can."""
+        return tuple(
             (self.given.labels[group], x)
             for group, cells in self._shared.items()
             for at, x in enumerate(self.values.labels)
             if self._is_rest(group) or any(row[at] for row in cells)
         )
+
+    @cached_property
+    def pairs(self) -> Alphabet:
+        """The inputs of a mechanism that uses k: (group, value)."""
+        return Alphabet.of(self.pair_list)
 
     def _is_rest(self, place: int) -> bool:
         return self.rest and place == len(self.given) - 1
@@ -402,22 +405,16 @@ class Conditional(Context):
     @cached_property
     def whole(self) -> Joint:
         """The joint of the secret and the pairs (group, value), for observers who do not see k."""
-        rows: dict[Label, list[int]] = {s: [] for s in self.secrets.labels}
-        for group, x in self._pair_places:
-            cells = self._shared[group]
-            for at, s in enumerate(self.secrets.labels):
-                own = cells[0][x] if self.values.labels[x] == s else 0
-                rows[s].append(own if self.hidden is None else cells[at][x])
-        counts = tuple(map(tuple, rows.values()))
+        rows: list[list[int]] = [[] for _ in self.secrets.labels]
+        for group, x in self.pair_list:
+            cells, place = self._shared[self.given.index(group)], self.values.index(x)
+            for at, row in enumerate(rows):
+                if self.hidden is None:
+                    row.append(cells[0][place] if at == place else 0)
+                else:
+                    row.append(cells[at][place])
+        counts = tuple(map(tuple, rows))
         return Joint(self.secrets, self.pairs, counts, "for whoever does not see the given value")
-
-    @cached_property
-    def _pair_places(self) -> tuple[tuple[int, int], ...]:
-        where = {label: at for at, label in enumerate(self.given.labels)}
-        return tuple(
-            (where[group], self.values.index(x))
-            for group, x in self.pairs.labels  # type: ignore[misc]
-        )
 
     @cached_property
     def pooled(self) -> Prior | Joint:

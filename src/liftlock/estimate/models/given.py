@@ -17,7 +17,7 @@ from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.models.dense import Dense
 from liftlock.estimate.question import Question
-from liftlock.model import Conditional, Prior
+from liftlock.model import Conditional
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
 from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
@@ -29,6 +29,7 @@ _COPIES = 6
 def reported_channel(channel: AnyChannel, context: Conditional) -> Channel:
     """Return the channel from pairs (group, x) to reports that come with their group.
 
+    >>> from liftlock.model import Prior
     >>> coins = Conditional.of({"a": Prior.uniform([0, 1]), "b": Prior.from_counts({0: 1, 1: 3})})
     >>> told = reported_channel(Channel.identity(coins.pairs.labels), coins)
     >>> told.outputs.labels[:2]
@@ -59,9 +60,8 @@ def reported_channel(channel: AnyChannel, context: Conditional) -> Channel:
 
 def lift_question(question: Question, context: Conditional) -> Question:
     """Ask a question about values of the pairs (group, value)."""
-    pairs = context.pairs
-    places = [question.inputs.index(x) for _, x in pairs.labels]  # type: ignore[misc]
-    return Question(question.of, pairs, question.names, question.values[places])
+    places = [question.inputs.index(x) for _, x in context.pair_list]
+    return Question(question.of, context.pairs, question.names, question.values[places])
 
 
 def model_given(
@@ -75,13 +75,11 @@ def model_given(
     order = context.pairs.positions_in(told.inputs, whose="the context", other_name="the mechanism")
     known = context.whole.prior.floats()
     first = {name: at for at, name in enumerate(context.names)}
-    of = np.array([first[pair[0]] for pair in context.pairs.labels])  # type: ignore[index]
+    of = np.array([first[group] for group, _ in context.pair_list])
     usual = np.bincount(of, weights=known, minlength=len(first))
     found = usual if shares is None else shares
     # Of a rest that nobody is in yet, the values of all together are as good as any.
-    everybody = context.prior.floats()[
-        [context.values.index(x) for _, x in context.pairs.labels]  # type: ignore[misc]
-    ]
+    everybody = context.prior.floats()[[context.values.index(x) for _, x in context.pair_list]]
     within = np.where(usual[of] > 0, known / np.where(usual > 0, usual, 1.0)[of], everybody)
     masses = found[of] * within
     return Dense(
