@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -43,8 +42,10 @@ from liftlock.model.provenance import Provenance
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.given import rest_budget
-from liftlock.notions.guarantee import Wanted
+from liftlock.notions.guarantee import Guarantee, Wanted
 from liftlock.notions.ldp import LDP
+from liftlock.notions.lift import extreme_lifts
+from liftlock.utility.base import Utility, mean_cost
 
 Make = Callable[[Context, Notion], Mechanism]
 """Designs for a prior or a joint."""
@@ -102,14 +103,10 @@ def design_given(
     made = Mechanism.prove(table, notion, context)
     whole = notion.certify(table, context.whole, impossible="ignore")
     if whole.holds:
-        made = Mechanism.prove(table, notion, context, also=[wanted], impossible=_treatment(whole))
+        made = replace(made, also=(Guarantee.prove(table, wanted, impossible="ignore"),))
     else:
         remarks.append(f"NOT kept {_WITHOUT}: {whole.refusal()}")
     return replace(made, origin=_origin(made, pieces, goal, remarks))
-
-
-def _treatment(certificate: Certificate) -> Any:
-    return "ignore" if certificate.unprotected else "refuse"
 
 
 # --- the tables of the groups -------------------------------------------------------------------
@@ -327,3 +324,51 @@ def _margins(made: Mechanism) -> list[str]:
         return []
     asked = lift_question(Question.histogram(context.values), context)
     return [margins_text(model_given(made.channel, context), asked)]
+
+
+# --- what it costs ------------------------------------------------------------------------------
+
+
+def cost_text(made: Mechanism, plain: Mechanism, utility: AnyUtility | None, whose: str) -> str:
+    """Compare a design for given values with one that is the same for all: in worth and in leakage.
+
+    Both are compared as they are to whoever knows the given value, and to whoever does not.
+    """
+    context = made.context
+    assert isinstance(context, Conditional)
+    goal = read_goal(context, utility)
+    nothing, truth = goal.ends
+    known = [goal.measure(each.channel, made.notion, None).objective for each in (made, plain)]
+    hidden = [_worth_unseen(each, context, goal.utility) for each in (made, plain)]
+    listed = [k for k in context.given.labels if not (context.rest and k == REST)]
+    leaked = ""
+    if listed:
+        seen = context.restricted(listed)
+        lifts = extreme_lifts(plain.table.restrict(seen.values.labels), seen)
+        lower, upper = (
+            "without bound" if side.is_infinite else f"by up to {float(side):.3g} nats"
+            for side in (lifts.eps_lower().value, lifts.eps_upper().value)
+        )
+        leaked = f"; given {whose} that one would lower beliefs {lower} and raise them {upper}"
+    return (
+        f"{goal.utility.title}: {known[0]:.4g} for whoever knows {whose}, {known[1]:.4g} by one "
+        f"table for all (no release {nothing:.4g}, no noise {truth:.4g}); for others "
+        f"{hidden[0]:.4g} and {hidden[1]:.4g}{leaked}"
+    )
+
+
+def _worth_unseen(made: Mechanism, context: Conditional, utility: Utility) -> float:
+    """Return what reports are worth to whoever does not know the given value."""
+    prior = context.prior
+    masses, floats = prior.floats(), made.table.floats()
+    if not context.uses_given(made.table.inputs):
+        rows = floats[[made.table.inputs.index(x) for x in prior.labels]]
+    else:
+        shares = context.whole.prior.reordered(made.table.inputs).floats()
+        rows = np.zeros((len(prior.labels), floats.shape[1]))
+        for (_, x), pair in zip(context.pair_list, context.pairs.labels, strict=True):
+            at = made.table.inputs.index(pair)
+            rows[prior.alphabet.index(x)] += shares[at] * floats[at]
+        sums = rows.sum(axis=1, keepdims=True)
+        rows = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / floats.shape[1])
+    return utility.objective(mean_cost(utility, rows, masses), masses)

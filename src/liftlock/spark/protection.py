@@ -79,7 +79,7 @@ def protect(
                 value=spec.column,
                 remedy="use a file or a data frame",
             )
-        for name in (spec.column, spec.secret):
+        for name in (spec.column, spec.secret, *spec.given):
             if name is not None:
                 arrow_type(df.schema[column_position(df, name)])
                 learned.add(name)

@@ -174,10 +174,10 @@ class ColumnRandomiser:
     @property
     def _parts(self) -> tuple[Alphabet, ...]:
         """What the cells of each column become: of one column the inputs of the mechanism."""
-        return (self._values,) if self._alone else self.encoding.parts
+        return (self._symbols,) if self._alone else self.encoding.parts
 
     @property
-    def _values(self) -> Alphabet:
+    def _symbols(self) -> Alphabet:
         """The inputs of the mechanism, or where it uses given values what is paired with these."""
         context = self.mechanism.context
         if isinstance(context, Conditional) and self.given is not None:
@@ -222,7 +222,7 @@ class ColumnRandomiser:
         return places if self.given is None else self._beside(places, columns[own:])
 
     def _input_places(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
-        """Return the place of each row's value among `_values`, or `KEPT`."""
+        """Return the place of each row's value among `_symbols`, or `KEPT`."""
         parts = [read.codes(cells) for read, cells in zip(self._cells, columns, strict=True)]
         if self._alone:
             return parts[0]
@@ -522,7 +522,7 @@ class ColumnRandomiser:
                 row,
                 self.codes[0].name,
                 value=(
-                    self._values.labels[int(values[row])],
+                    self._symbols.labels[int(values[row])],
                     *(whole_array(cells)[row].as_py() for cells in columns),
                 ),
                 remedy="design it with that combination, or with --unseen map",
@@ -574,10 +574,10 @@ class ColumnRandomiser:
     def _input_of_key(self) -> npt.NDArray[np.int64]:
         """The input of each combination, -1 for those that are none."""
         places = np.full(self._combinations, -1, dtype=np.int64)
-        for place, label in enumerate(self._values.labels):
+        for place, label in enumerate(self._symbols.labels):
             places[self._key(label)] = place
         for rare, kept in self.encoding.merged:
-            places[self._key(rare)] = self._values.index(kept)
+            places[self._key(rare)] = self._symbols.index(kept)
         return places
 
     @cached_property
@@ -585,7 +585,7 @@ class ColumnRandomiser:
         prior = self.mechanism.known_prior
         assert prior is not None
         label = prior.labels[int(np.argmax(prior.floats()))]
-        return self._values.index(label)
+        return self._symbols.index(label)
 
     @cached_property
     def _output_of_key(self) -> npt.NDArray[np.int64]:

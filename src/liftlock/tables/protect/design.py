@@ -16,6 +16,7 @@ from liftlock._solver.problem import restrict_to_support
 from liftlock.designs.api import best_of, design
 from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS, find_design
+from liftlock.designs.given import design_given
 from liftlock.designs.goal import read_goal
 from liftlock.designs.request import DesignRequest
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -23,13 +24,14 @@ from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.model import Context, Joint
+from liftlock.model import Conditional, Context, Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import ColumnEncoding
 from liftlock.model.continuous.grid import GridPrior, number_labels, round_numbers
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.lip import lift_notion
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.result import Curve, CurvePoint
@@ -51,9 +53,13 @@ def choose_design(
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
+    blind: bool = False,
+    about: str | None = None,
     watch: Progress | None = None,
 ) -> Mechanism:
     """Design with one method, or with all that fit until the time is up, and take the best.
+
+    For given values each has its share of the time; `blind` and `about` are as in `design_given`.
 
     The optimum comes first: once it is proved, nothing else can be better. If time runs out
     before, its best mechanism so far competes with those of all other methods. Methods that report
@@ -66,6 +72,24 @@ def choose_design(
     ('optimal', True)
     """
     tell = ignore_progress if watch is None else watch
+    if isinstance(context, Conditional):
+        each = seconds / len(context.names)
+        return design_given(
+            context,
+            notion,
+            lambda known, wanted: choose_design(
+                known,
+                wanted,
+                utility=utility,
+                method=method if wanted is notion else None,
+                seconds=each,
+                watch=watch,
+            ),
+            utility=utility,
+            blind=blind,
+            about=about,
+            watch=watch,
+        )
     if method is not None and method != "auto":
         made = _design_with(method, context, notion, utility, seconds, tell)
         if isinstance(made.channel, SupportChannel):
@@ -161,6 +185,8 @@ def check_design(
     liftlock.errors.NotDefined: ...
     """
     context, asked, utility = _problem(learned, notion, utility)
+    if isinstance(context, Conditional):
+        context = context.pooled
     if method is not None and method != "auto":
         DesignRequest.of(find_design(method), context, asked, {}, utility=utility)
         return
@@ -208,6 +234,8 @@ def design_column(
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
+    blind: bool = False,
+    about: str | None = None,
     watch: Progress | None = None,
 ) -> ColumnDesign:
     """Design for a column, or for several as one value, prove the whole, and add its rules.
@@ -222,7 +250,14 @@ def design_column(
     context, asked, utility = _problem(learned, notion, utility)
     code = learned.alone
     core = choose_design(
-        context, asked, utility=utility, method=method, seconds=seconds, watch=watch
+        context,
+        asked,
+        utility=utility,
+        method=method,
+        seconds=seconds,
+        blind=blind,
+        about=about,
+        watch=watch,
     )
     whole = core
     if learned.fixed is not None:
@@ -245,19 +280,39 @@ def with_tuples(made: Mechanism) -> Mechanism:
     number to tell it from others.
     """
     table = made.table
-    known = set(table.inputs.labels)
+    values, masses = _values_of(made)
+    known = set(values)
     if not known.issuperset(table.outputs.labels):
-        prior = made.known_prior
-        assert prior is not None
-        joint = table.floats() * prior.reordered(table.inputs).floats()[:, None]
+        joint = table.floats() * masses[:, None]
         names: list[Label] = []
         for place, label in enumerate(table.outputs.labels):
-            likeliest = table.inputs.labels[int(np.argmax(joint[:, place]))]
+            likeliest = values[int(np.argmax(joint[:, place]))]
             assert isinstance(likeliest, tuple)
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
-        made = Mechanism.prove(table, made.notion, made.context, made.origin)
+        made = _renamed(made, table)
     return made
+
+
+def _values_of(made: Mechanism) -> tuple[list[Label], Floats]:
+    """Return the value of each input, beside a given one or not, and how likely the input is."""
+    context, inputs = made.context, made.table.inputs
+    if isinstance(context, Conditional) and made.uses_given:
+        values = dict(zip(context.pairs.labels, context.pair_list, strict=True))
+        masses = context.whole.prior.reordered(inputs).floats()
+        return [values[label][1] for label in inputs.labels], masses
+    prior = made.known_prior
+    assert prior is not None
+    return list(inputs.labels), prior.reordered(inputs).floats()
+
+
+def _renamed(made: Mechanism, table: Table) -> Mechanism:
+    """Prove the same of a channel whose outputs have other names, or were joined."""
+    found = Mechanism.prove(table, made.notion, made.context, made.origin)
+    also = tuple(
+        Guarantee.prove(table, each.wanted, impossible=each.treatment) for each in made.also
+    )
+    return replace(found, also=also)
 
 
 _FINE = Fraction(1, 10**9)
@@ -318,16 +373,12 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
 
     `points` are the means of the cells. An output that mostly means "missing" stays missing.
     """
-    context = made.context
-    assert isinstance(context, Joint)
     table = made.table
-    masses = context.prior.reordered(table.inputs).floats()
+    labels_in, masses = _values_of(made)
     joint = table.floats() * masses[:, None]
-    numeric = np.array([label in set(code.bins) for label in table.inputs.labels])
+    numeric = np.array([label in set(code.bins) for label in labels_in])
     value_of_bin = dict(zip(code.bins, points.tolist(), strict=True))
-    values = np.array(
-        [value_of_bin[label] for label in table.inputs.labels if label in value_of_bin]
-    )
+    values = np.array([value_of_bin[label] for label in labels_in if label in value_of_bin])
     there = joint[numeric].sum(axis=0)
     empty = joint[~numeric].sum(axis=0) > there
     means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
@@ -348,7 +399,7 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
         names.append(code.missing)
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
-    return Mechanism.prove(whole, made.notion, context, made.origin)
+    return _renamed(made, whole)
 
 
 def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:
@@ -381,7 +432,7 @@ def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mecha
     )
     moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
     what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
-    found = Mechanism.prove(named, made.notion, made.context, made.origin)
+    found = _renamed(made, named)
     return _with_remark(
         found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
     )

@@ -207,7 +207,7 @@ def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any
     sizes = Counter[Any]()
     for (_, value), count in counts.items():
         sizes[value] += count
-    numbers = {value: number for value in sizes if (number := _parse_number(value)) is not None}
+    numbers = {value: number for value in sizes if (number := parse_number(value)) is not None}
     total = sum(sizes[value] for value in numbers)
     if len(numbers) <= MANY or 2 * total < sum(sizes.values()):
         return None
@@ -223,7 +223,8 @@ def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any
     return found
 
 
-def _parse_number(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
+    """Return the finite number that a cell is written as; None if it is none."""
     if value is None or isinstance(value, bool):
         return None
     try:

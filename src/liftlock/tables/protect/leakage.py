@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from liftlock._runtime.progress import Progress
 from liftlock.accounting.account import account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import KEPT, MISSING_LABEL
+from liftlock.model.conditional import REST
 from liftlock.model.prior import sort_labels
 from liftlock.notions.lift import extreme_lifts
 from liftlock.tables.formats.base import TableSource, cell_errors_in
@@ -46,18 +47,18 @@ def combined_leaks(
     """
     if len(released) < 2:
         return [], []
-    columns = [ColumnRandomiser(each.mechanism) for each in released]
+    columns = [ColumnRandomiser.of(each.mechanism) for each in released]
     told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
     own = [at for at, secret in enumerate(secrets) if secret is None]
     tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
     tuples: Counter[tuple[int, ...]] = Counter()
-    wanted = {each.name for each in released} | set(told)
+    wanted = {name for column in columns for name in column.needs} | set(told)
     names = [name for name in source.columns if name in wanted]
     for piece in source.batches(names, watch):
         with cell_errors_in(source, piece):
             codes = [
-                column.inputs([piece.batch.column(each.name)])
-                for column, each in zip(columns, released, strict=True)
+                column.inputs([piece.batch.column(name) for name in column.needs])
+                for column in columns
             ]
         count_tuples(piece, codes, told, tallies)
         if own:
@@ -76,10 +77,21 @@ def combined_leaks(
         _add(found, missed, secret, names_of, released, tally)
     for at in own:
         tally = Counter({(key[1 + at], *key[1:]): count for key, count in tuples.items()})
-        labels = [*released[at].mechanism.channel.inputs.labels, MISSING_LABEL]
-        named = Counter({(labels[key[0]], *key[1:]): count for key, count in tally.items()})
+        labels = [*_own_values(released[at].mechanism), MISSING_LABEL]
+        named: Counter[tuple[Any, ...]] = Counter()
+        for key, count in tally.items():
+            named[labels[key[0]], *key[1:]] += count
         _add(found, missed, released[at].name, names_of, released, named)
     return found, missed
+
+
+def _own_values(made: Mechanism) -> list[Label]:
+    """Return the value that each input stands for, beside a given one or not."""
+    context = made.context
+    if isinstance(context, Conditional) and made.uses_given:
+        values = dict(zip(context.pairs.labels, context.pair_list, strict=True))
+        return [values[label][1] for label in made.channel.inputs.labels]
+    return list(made.channel.inputs.labels)
 
 
 def _add(
@@ -131,7 +143,6 @@ _FEWEST = 2
 def empirical_leakage(
     source: TableSource,
     made: Mechanism,
-    column: str,
     secret: str | None,
     watch: Progress | None = None,
 ) -> EmpiricalLeakage | None:
@@ -141,15 +152,15 @@ def empirical_leakage(
     """
     if secret is not None and secret not in source.columns:
         return None
-    work = ColumnRandomiser(made)
     tally: Counter[tuple[Any, ...]] = Counter()
     mapped = 0
-    names = [name for name in source.columns if name in (column, secret)]
+    work = ColumnRandomiser.of(made)
+    names = [name for name in source.columns if name in (*work.needs, secret)]
     for piece in source.batches(names, watch):
-        cells = piece.batch.column(column)
+        cells = [piece.batch.column(name) for name in work.needs]
         with cell_errors_in(source, piece):
-            codes = work.inputs([cells])
-            mapped += work.count_unseen([cells])
+            codes = work.inputs(cells)
+            mapped += work.count_unseen(cells)
         count_tuples(piece, [codes], [secret], [tally])
     counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
     places = sorted({code for _, code in counts})
@@ -157,8 +168,14 @@ def empirical_leakage(
         return EmpiricalLeakage(0.0, 0.0, True, mapped)
     labels = [made.table.inputs.labels[place] for place in places]
     channel = made.table.restrict(labels)
-    context: Prior | Joint
-    if secret is None:
+    context: Prior | Joint | Conditional
+    if isinstance(made.context, Conditional) and made.uses_given:
+        named = Counter(
+            {(told, made.table.inputs.labels[at]): n for (told, at), n in counts.items()}
+        )
+        context = _given_in_table(made.context, named)
+        channel = made.table.restrict(context.pairs.labels)
+    elif secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
     else:
         told = sort_labels({label for label, _ in counts})
@@ -166,8 +183,29 @@ def empirical_leakage(
         context = Joint.from_rows(Alphabet.of(told), Alphabet.of(labels), rows)
     found = extreme_lifts(channel, context)
     least, most = found.smallest.lift, found.largest.lift
-    holds = made.notion.certify(channel, context).holds
+    holds = made.notion.certify(channel, context, impossible="ignore").holds
     lower = math.inf if not least else -math.log(least)
     return EmpiricalLeakage(
         max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
     )
+
+
+def _given_in_table(context: Conditional, counts: Mapping[tuple[Label, Label], int]) -> Conditional:
+    """Return what the table says given each listed value; of the rest LDP speaks."""
+    pairs = dict(zip(context.pairs.labels, context.pair_list, strict=True))
+    cells: dict[Label, Counter[tuple[Label, Label]]] = {}
+    for (told, pair), rows in counts.items():
+        group, x = pairs[pair]
+        if not (context.rest and group == REST):
+            cells.setdefault(group, Counter())[told, x] += rows
+    known: dict[Label, Joint | Prior] = {}
+    for group, own in cells.items():
+        values = Alphabet.of(x for x in context.values.labels if any(v == x for _, v in own))
+        secrets = sort_labels({s for s, _ in own})
+        rows_of = [[own[s, x] for x in values.labels] for s in secrets]
+        known[group] = (
+            Prior(values, tuple(rows_of[0]))
+            if context.hidden is None
+            else Joint.from_rows(Alphabet.of(secrets), values, rows_of)
+        )
+    return Conditional.of(known, groups={group: group for group in known})

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from liftlock._runtime.progress import Progress, Step, ignore_progress
-from liftlock.errors import InputError, NotCertified
+from liftlock.designs.given import cost_text
+from liftlock.errors import InputError, LiftlockError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
+from liftlock.model import Conditional
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions.base import LiftLimits
 from liftlock.tables.cells import CellEncoder
@@ -22,9 +24,11 @@ from liftlock.tables.protect.design import (
     SECONDS,
     ColumnDesign,
     check_design,
+    choose_design,
     design_column,
     trace_curve,
 )
+from liftlock.tables.protect.given import is_hidden, learn_given
 from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
@@ -66,6 +70,12 @@ def prepare(
     if together:
         watch(Step(f"{_name(specs)}: counting combinations"))
         groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
+    replaced = [spec.column for spec in specs]
+    hidden_given = [is_hidden(group[0], dropped, replaced) for group, _ in groups]
+    groups = [
+        (group, learned if learned is None else _learn_beside(source, group, learned, watch))
+        for group, learned in groups
+    ]
     # What can be refused without a design is refused before the first of them.
     for group, learned in groups:
         _check_group_design(source, group, learned, watch)
@@ -80,7 +90,8 @@ def prepare(
     )
     share = seconds / len(groups)
     columns = [
-        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
+        _protect_column(source, group, learned, share, curve, watch, blind=blind)
+        for (group, learned), blind in zip(groups, hidden_given, strict=True)
     ]
     released = [column for column in columns if not column.mechanism.per_user]
     if len(released) > 1:
@@ -95,7 +106,6 @@ def prepare(
         )
     notes = [*missed, *_kept_notes(look, kept)]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
-    replaced = {spec.column for spec in specs}
     return Protection(
         name,
         rows,
@@ -121,7 +131,7 @@ def _check_columns(
         raise InputError("no column to protect", remedy="name at least one")
     for spec in specs:
         budgets = () if spec.local_budgets is None else (spec.local_budgets,)
-        for column in (spec.column, *spec.local.values(), *budgets):
+        for column in (spec.column, *spec.local.values(), *budgets, *spec.given):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
         if spec.secret is not None and (spec.context is None or spec.secret in source.columns):
@@ -173,6 +183,16 @@ def _check_group_design(
                 reader.codes(piece.batch.column(0))
 
 
+def _learn_beside(
+    source: TableSource, specs: Sequence[ColumnSpec], learned: LearnedColumn, watch: Progress
+) -> LearnedColumn:
+    """Count what was learned again, for each value of the given columns, if there are any."""
+    if not specs[0].given:
+        return learned
+    watch(Step(f"{_name(specs)}: counting by {', '.join(specs[0].given)}"))
+    return learn_given(source, specs, learned, watch)
+
+
 def _protect_column(
     source: TableSource,
     specs: Sequence[ColumnSpec],
@@ -180,8 +200,13 @@ def _protect_column(
     seconds: float,
     curve: bool,
     watch: Progress,
+    *,
+    blind: bool = False,
 ) -> ProtectedColumn:
-    """Make the mechanism of a column, or of several that are one value."""
+    """Make the mechanism of a column, or of several that are one value.
+
+    With `blind` the columns that are given do not go out.
+    """
     spec = specs[0]
     if learned is None:
         return _protect_per_user(source, spec)
@@ -197,14 +222,19 @@ def _protect_column(
         utility=spec.utility,
         method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        blind=blind,
+        about=spec.secret,
         watch=say,
     )
     counted = spec.context is None
     notes, own = learned.notes, None
+    if isinstance(learned.context, Conditional):
+        say(Step("comparing with one table for all"))
+        notes = (*notes, *_cost_of_given(plan, spec, seconds))
     smoothed = exact(spec.policy.smooth, name="smooth")
     if learned.alone is not None and (smoothed or not counted):
         say(Step("measuring the empirical leakage"))
-        own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
+        own = empirical_leakage(source, plan.mechanism, spec.secret, watch)
         if own is not None and own.mapped:
             became = learned.alone.other
             notes = (
@@ -220,6 +250,20 @@ def _protect_column(
         _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
         in_table=own,
     )
+
+
+def _cost_of_given(plan: ColumnDesign, spec: ColumnSpec, seconds: float) -> tuple[str, ...]:
+    """Say what the design for given values costs, and what one table for all would leak."""
+    context = plan.context
+    assert isinstance(context, Conditional)
+    whose = " and ".join(map(repr, spec.given))
+    try:
+        plain = choose_design(
+            context.pooled, plan.notion, utility=plan.utility, method=spec.method, seconds=seconds
+        )
+        return (cost_text(plan.core, plain, plan.utility, whose),)
+    except LiftlockError as error:
+        return (f"one table for all values of {whose} cannot be made: {error}",)
 
 
 def _name(specs: Sequence[ColumnSpec]) -> str:

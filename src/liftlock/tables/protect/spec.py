@@ -21,6 +21,7 @@ from liftlock.model.columns import (
     Missing,
     Unseen,
 )
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
@@ -100,6 +101,11 @@ class ColumnSpec:
     """The column that holds the budget of each row, where these differ; it is public."""
     normalise: bool = False
     """Whether the probabilities of a row's own prior are divided by their sum."""
+    given: tuple[str, ...] = ()
+    """Columns that stay in the output, which the mechanism may use: the guarantee holds for each
+    combination of their values, for whoever sees them."""
+    given_rows: int = FEWEST
+    """Given values in fewer rows than this share one table, which holds whatever the joint."""
 
     def __post_init__(self) -> None:
         if self.secret == self.column:
@@ -108,6 +114,7 @@ class ColumnSpec:
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
             )
+        self._check_given()
         if self.decimals is not None and self.decimals not in range(MOST_DECIMALS + 1):
             raise InputError(
                 "not a number of decimals",
@@ -155,6 +162,26 @@ class ColumnSpec:
                 remedy="give a joint of the secret and the column",
             )
 
+    def _check_given(self) -> None:
+        """Refuse given columns that make no sense, or for which nothing is counted."""
+        for name in self.given:
+            if name in (self.column, self.secret):
+                raise InputError(
+                    "a column is given that is the secret or the released one",
+                    value=name,
+                    remedy="give columns that stay beside it",
+                )
+            if self.given.count(name) > 1:
+                raise InputError("a column is given twice", value=name, remedy="name it once")
+        if self.given and (self.local or self.context is not None):
+            raise InputError(
+                "given columns are counted in the table",
+                value=self.column,
+                remedy="leave out --given, or the joint, the prior and the per-user priors",
+            )
+        if self.given_rows < 1:
+            raise InputError("not a number of rows", value=self.given_rows, remedy="give 1 or more")
+
 
 def check_group(specs: Sequence[ColumnSpec]) -> None:
     """Refuse what columns that are one value cannot have each for themselves."""
@@ -168,6 +195,7 @@ def check_group(specs: Sequence[ColumnSpec]) -> None:
             ("secret", spec.secret == first.secret),
             ("guarantee", str(spec.notion) == str(first.notion)),
             ("utility", spec.utility == first.utility),
+            ("list of given columns", spec.given == first.given),
         ):
             if not same:
                 raise InputError(
@@ -228,6 +256,11 @@ class SpecOptions(TypedDict, total=False):
     """How many cells numbers are cut into."""
     decimals: int | Mapping[str, int] | None
     """How many decimals released numbers have; by default none, if all cells are whole numbers."""
+    given: str | Sequence[str]
+    """Columns that stay in the output, and that mechanisms may use: guarantees hold given each of
+    their values."""
+    given_rows: int
+    """Given values in fewer rows than this share one table."""
 
 
 AnyNotion = Notion | str | float
@@ -288,9 +321,15 @@ def column_specs(
             dict(how.get("local") or {}),
             how.get("local_budgets"),
             how.get("normalise", False),
+            _names(how.get("given", ())),
+            how.get("given_rows", FEWEST),
         )
         for name, hidden in zip(names, secrets, strict=True)
     ]
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(_text(name) for name in given)
 
 
 def _value_for(given: Any, name: Any) -> Any:
