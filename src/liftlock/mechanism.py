@@ -294,6 +294,11 @@ class Mechanism(StoredObject):
         """Return the masses of the table's inputs, and the numbers they stand for."""
         prior = representative(self.context)
         points = points_of(prior.inputs, "readings")
+        if isinstance(self.context, Conditional) and self.uses_given:
+            own = dict(zip(self.context.pairs.labels, self.context.pair_list, strict=True))
+            places = [prior.inputs.index(own[label][1]) for label in self.table.inputs.labels]
+            masses = self.context.whole.prior.reordered(self.table.inputs).floats()
+            return masses, points[places]
         if prior.inputs.labels == self.table.inputs.labels:
             return prior.floats(), points
         order = self.table.inputs.positions_in(

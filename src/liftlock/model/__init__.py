@@ -72,7 +72,7 @@ def context_from_data(data: Any) -> Context:
 
 def representative(context: Context) -> Prior:
     """Return one prior of the context: the data's own, or one inside the set of priors."""
-    if isinstance(context, Prior | Joint):
+    if isinstance(context, Prior | Joint | Conditional):
         return context.prior
     if isinstance(context, PriorSet):
         return context.representative()
