@@ -44,6 +44,8 @@ from liftlock.utility.symmetric import MutualInformation
 MOST_RATIO = float(1 << MOST_BITS)
 """Beyond this ratio (43 nats) nothing is gained: no table has a larger one."""
 
+_BLENDED = 2.0**30
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -91,6 +93,16 @@ class Limit:
     def is_box(self) -> bool:
         """Whether it limits each entry of a posterior by itself."""
         return self.given is None and self.ratio is None
+
+    @property
+    def is_left_to_locking(self) -> bool:
+        """Whether it is LDP of X itself with a ratio so large that a blend of 1e-9 keeps it.
+
+        Blended with a weight t, lifts of X lie between t and 1 / min P.
+        """
+        if self.given is not None or self.ratio is None:
+            return False
+        return self.ratio * float(self.secret_masses.min()) >= _BLENDED
 
     @property
     def capped(self) -> bool:
@@ -154,7 +166,8 @@ class Problem:
                 refuse_zero_mass(known)
         prior = representative(context)
         every.sort(key=lambda pair: not isinstance(pair[0], Joint))
-        first, *more = (Limit.of(known, asked) for known, asked in every)
+        read = [Limit.of(known, asked) for known, asked in every]
+        first, *more = [limit for limit in read if not limit.is_left_to_locking] or read[:1]
         return Problem(
             first.context,
             first.notion,

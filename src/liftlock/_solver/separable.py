@@ -85,8 +85,15 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
         else:
             # m <= lift <= E m, twice as many rows; the least lift m is a variable at the end.
             lifts = limit.lifts
-            # Lifts of X itself are entries divided by small numbers: multiplied again.
-            scales = np.ones(len(lifts)) if limit.given is not None else limit.secret_masses
+            scales = np.ones(len(lifts))
+            if limit.given is None:
+                # Lifts of X itself are entries divided by small numbers: multiplied again. Rows
+                # imply these ends.
+                scales, masses, wide = problem.masses, problem.masses, limit.ratio - 1.0
+                hair = rounding(inputs)
+                smallest = masses / (1.0 + wide * (1.0 - masses)) * (1.0 - hair)
+                largest = masses * limit.ratio / (1.0 + wide * masses) * (1.0 + hair)
+                least, most = np.maximum(least, smallest), np.minimum(most, largest)
             pairs.append((len(rows), scales, limit.ratio))
             for row, scale in zip(lifts, scales, strict=True):
                 rows += [scale * row, -scale * row]
@@ -214,8 +221,8 @@ def _keeps(limit: Limit, columns: Floats) -> npt.NDArray[np.bool_]:
     least, most, off = lifts.min(axis=1), lifts.max(axis=1), TOLERANCES.hair
     if limit.ratio is not None:
         # A lift of X itself is as rough as its posterior, divided by how rare it is.
-        if limit.given is None:
-            off = max(off, TOLERANCES.residue / float(limit.secret_masses.min()))
+        if limit.given is None:  # what locking makes up for by a blend of a hair
+            off *= limit.ratio
         kept: npt.NDArray[np.bool_] = most <= least * limit.ratio + off
     else:
         kept = (least >= limit.lower - off) & (most <= limit.upper + off)
@@ -281,7 +288,7 @@ class SeparableOracle:
         self.stabilise = not problem.only_itself
         """Few columns leave most prices open; column generation keeps them in a box at first."""
         # Where entries have ends of their own, many of a vertex may be large.
-        free = not any(limit.is_box for limit in problem.limits)
+        free = all(limit.given is not None for limit in problem.limits)
         self._split = free and n >= LIMITS.regions and bool(self._kinds[0])
         """Whether a proof asks separately for each coordinate that may be the largest."""
         self.opened = 0

@@ -264,7 +264,7 @@ def best(
         entry
         for entry in of_kind.values()
         if entry.keeps
-        and (not also or entry.accepts("also"))
+        and (not also or entry.accepts("beside"))
         and not entry.on_request
         and entry.fits(context)
         and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))

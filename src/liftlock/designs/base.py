@@ -89,7 +89,7 @@ class Design:
     """The mechanisms that its bound speaks of, if these are not all that keep the notion."""
     memory: Callable[..., float] | None = None
     """Bytes that it takes for (context, notion, utility); None for a table of inputs by inputs. One
-    that accepts the option `also` accepts it here too."""
+    that accepts the option `beside` accepts it here too."""
     options: Mapping[str, str] | None = None
     """Its own options: name and meaning."""
 
@@ -117,7 +117,7 @@ def option_names(design: Design) -> tuple[str, ...]:
     return tuple(name for name in named if name != "utility")
 
 
-_OF_PROGRAMS = ("watch", "explain", "also")
+_OF_PROGRAMS = ("watch", "explain", "beside")
 """Options that take no text: functions for progress and how a task was solved, and guarantees."""
 
 _ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
@@ -157,7 +157,7 @@ def check_size(
     context: Context,
     notion: Notion,
     utility: Any,
-    also: Sequence[Wanted] = (),
+    beside: Sequence[Wanted] = (),
 ) -> None:
     """Refuse a design that would need more memory, or hours, than there are, before it is made."""
     if isinstance(context, ProfileGraph):
@@ -165,7 +165,7 @@ def check_size(
         return
     inputs = len(context.inputs)
     if design.memory is not None:
-        further: dict[str, Any] = {"also": also} if also else {}
+        further: dict[str, Any] = {"beside": beside} if beside else {}
         needed = design.memory(context, notion, utility, **further)
     else:
         needed = float(TABLE) * inputs**2

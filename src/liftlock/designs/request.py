@@ -188,7 +188,7 @@ class DesignRequest:
 
     def draft(self) -> Draft | StructuredDraft:
         """Ask the design."""
-        further: dict[str, Any] = {"also": self.also} if self.also else {}
+        further: dict[str, Any] = {"beside": self.also} if self.also else {}
         made = self.entry.draft(
             self.context, self.notion, self.goal.utility, **self.options, **further
         )
@@ -441,7 +441,7 @@ def _check_same_inputs(context: Context, wanted: Wanted) -> None:
 
 def check_fits_all(entry: Design, also: Sequence[Wanted]) -> None:
     """Refuse a method that makes mechanisms for one guarantee only."""
-    if not entry.accepts("also"):
+    if not entry.accepts("beside"):
         raise NotDefined(
             f"the method {entry.key}", "several guarantees at once", "use the method optimal"
         )

@@ -55,7 +55,7 @@ def optimal(
     watch: Progress | None = None,
     how: str = AUTO,
     explain: Callable[[Step], None] | None = None,
-    also: Sequence[Wanted] = (),
+    beside: Sequence[Wanted] = (),
 ) -> Draft:
     """Find the best mechanism that a notion allows, for any concave cost of the posterior.
 
@@ -67,7 +67,7 @@ def optimal(
     Reductions make the problem smaller, and the first strategy that is best for what is left
     solves it: two tables say which. A lower bound proves the gap, less all that rounding may have
     added to it. A search that is stopped (by `seconds` or Ctrl-C) returns the best mechanism so
-    far, with the gap that it could prove. `explain` is told what is done. With `also` it is the
+    far, with the gap that it could prove. `explain` is told what is done. With `beside` it is the
     best of those that keep other guarantees too, about other secrets or X itself.
 
     Source: 002 eq. (12), eq. (25); 000 eq. (18).
@@ -82,8 +82,8 @@ def optimal(
     check_strategy(how)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
-    problem = Problem.of_several(context, notion, also)
-    begin = None if also else start_by_merging
+    problem = Problem.of_several(context, notion, beside)
+    begin = None if beside else start_by_merging
     task = Task(problem, goal, clock, how, begin=begin, explain=explain)
     return draft_of(solve(task), context.inputs)
 
@@ -100,11 +100,11 @@ def start_by_merging(problem: Problem) -> Floats:
 
 
 def memory_of(
-    context: Context, notion: Notion, utility: Utility, also: Sequence[Wanted] = ()
+    context: Context, notion: Notion, utility: Utility, beside: Sequence[Wanted] = ()
 ) -> float:
     """Return the bytes that the search and its result take: the arrays of the way that is taken."""
     table = TABLE * float(len(context.inputs)) ** 2
-    return table + memory(Task(Problem.of_several(context, notion, also), utility))
+    return table + memory(Task(Problem.of_several(context, notion, beside), utility))
 
 
 OPTIMAL = Design(
