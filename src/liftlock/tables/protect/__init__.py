@@ -2,6 +2,7 @@
 
 from liftlock.notions.lift import LeakRange
 from liftlock.tables.protect.result import (
+    BudgetShare,
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -11,9 +12,11 @@ from liftlock.tables.protect.result import (
     Protection,
     RowLeak,
     RowWitness,
+    TotalBudget,
 )
 
 __all__ = [
+    "BudgetShare",
     "CombinedLeak",
     "Curve",
     "CurvePoint",
@@ -24,4 +27,5 @@ __all__ = [
     "Protection",
     "RowLeak",
     "RowWitness",
+    "TotalBudget",
 ]
