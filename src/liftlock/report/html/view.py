@@ -625,8 +625,6 @@ class TogetherView:
     @property
     def beyond(self) -> list[str]:
         """The columns whose budget for one is exceeded by all together."""
-        if self.protection.total is not None:
-            return []  # what they have together was proved
         limits = self.protection.limits_of(self.leak)
         return [name for name, notion in limits.items() if not self.leak.keeps(notion)]
 

@@ -134,6 +134,7 @@ def prepare(
     if bound is not None:
         said = f"one of {len(columns)} columns that keep {total} together, in its table"
         columns = [replace(each, mechanism=with_remark(each.mechanism, said)) for each in columns]
+    replaced = {spec.column for spec in specs}
     return Protection(
         name,
         rows,
@@ -142,6 +143,9 @@ def prepare(
         beyond,
         dropped,
         notes=tuple(notes),
+        stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
+        insisted=tuple(kept),
+        ordered=look.ordered,
         total=None
         if total is None or bound is None
         else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
