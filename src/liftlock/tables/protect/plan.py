@@ -66,7 +66,8 @@ def prepare(
         groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
     share = seconds / len(groups)
     columns = [
-        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
+        _remember_dropped(_protect_column(source, group, learned, share, curve, watch), dropped)
+        for group, learned in groups
     ]
     watch(Step("inspecting the other columns"))
     hidden = [each for each in map(_protected_target, specs) if each in source.columns]
@@ -189,6 +190,16 @@ def _protect_column(
         _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
         in_table=own,
     )
+
+
+def _remember_dropped(column: ProtectedColumn, dropped: Sequence[str]) -> ProtectedColumn:
+    """Have the mechanism know what is left out of the table, besides its secret."""
+    made = column.mechanism
+    rules = made.encoding
+    if rules is None:
+        return column
+    more = tuple(name for name in dropped if name != rules.secret)
+    return replace(column, mechanism=replace(made, encoding=replace(rules, dropped=more)))
 
 
 def _name(specs: Sequence[ColumnSpec]) -> str:
