@@ -201,14 +201,17 @@ class NotCertified(LiftlockError):
     """The exact audit refused the guarantee; nothing was released under it.
 
     ``certificate`` holds the failing certificate with its witness, ``smallest`` the text of the
-    smallest budget that the same channel does satisfy, empty if none is finite.
+    smallest budget that the same channel does satisfy, empty if none is finite. ``about`` names
+    the secret, where a mechanism keeps several guarantees.
     """
 
-    def __init__(self, certificate: Certificate, smallest: str) -> None:
+    def __init__(self, certificate: Certificate, smallest: str, about: str = "") -> None:
         self.certificate = certificate
         self.smallest = smallest
+        self.about = about
         passes = f"smallest budget that would pass: {smallest}" if smallest else NO_BUDGET
-        super().__init__(f"{certificate.refusal()}; {passes}")
+        named = f"about {about!r}: " if about else ""
+        super().__init__(f"{named}{certificate.refusal()}; {passes}")
 
 
 class NotProved(LiftlockError):

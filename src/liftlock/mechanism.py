@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAli
 import numpy as np
 
 from liftlock._runtime.storage import StoredObject, check_format, malformed_data_errors
-from liftlock.errors import FileError, InputError, NotCertified, NotDefined
+from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import estimate
 from liftlock.estimate.expected import (
@@ -52,12 +52,9 @@ from liftlock.model.structured import (
 )
 from liftlock.notions.audit import Audit, UserAudit, audit
 from liftlock.notions.base import Notion
-from liftlock.notions.certificate import (
-    MAKE_AGAIN,
-    Certificate,
-    check_certificate_data,
-)
+from liftlock.notions.certificate import MAKE_AGAIN, Certificate
 from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.guarantee import Guarantee, Wanted, read_certified
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.registry import make_notion
@@ -118,20 +115,12 @@ class Mechanism(StoredObject):
     """The rules by which cells become inputs, if it was made for a column, or several as one."""
     sealed: bool = field(default=True, compare=False)
     """Whether its file notes when rules or origin are changed; those of version 1 do not."""
+    also: tuple[Guarantee, ...] = ()
+    """What was proved of the same channel besides: of other secrets, or of the value itself."""
 
     def __post_init__(self) -> None:
-        if not self.certificate.holds:
-            raise NotCertified(self.certificate, "none asked for")
-        for name, expected, actual in (
-            ("channel", self.certificate.channel, self.channel.fingerprint),
-            ("context", self.certificate.context, self.context.fingerprint),
-        ):
-            if expected != actual:
-                raise InputError(
-                    f"the certificate speaks of another {name}",
-                    value=f"{expected[:16]} instead of {actual[:16]}",
-                    remedy="audit again with lock(...)",
-                )
+        for each in self.guarantees:
+            each.check(self.channel)
 
     @classmethod
     def prove(
@@ -141,18 +130,37 @@ class Mechanism(StoredObject):
         context: Context,
         origin: Provenance | None = None,
         *,
+        also: Iterable[Wanted | tuple[Notion, Context] | tuple[Notion, Context, str | None]] = (),
         impossible: Impossible = "refuse",
     ) -> Mechanism:
-        """Audit a channel exactly, and make a mechanism of it if the guarantee holds."""
-        certificate = notion.certify(channel, context, impossible=impossible)
-        if not certificate.holds:
-            raise NotCertified(certificate, notion.smallest_text(channel, context))
-        return cls(channel, certificate, context, origin)
+        """Audit a channel exactly, and make a mechanism of it if every guarantee holds."""
+        first = Guarantee.prove(channel, Wanted(notion, context), impossible=impossible)
+        more = [Guarantee.prove(channel, Wanted(*each), impossible=impossible) for each in also]
+        return cls(channel, first.certificate, context, origin, also=tuple(more))
 
     @property
     def notion(self) -> Notion:
-        """The certified guarantee."""
+        """The certified guarantee; the first, if there are several."""
         return make_notion(self.certificate.notion, self.certificate.budgets)
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """All that was proved of the channel, each with its own context."""
+        secret = None if self.encoding is None else self.encoding.secret
+        return (Guarantee(self.certificate, self.context, secret), *self.also)
+
+    @property
+    def guarantee(self) -> str:
+        """What it guarantees in short, e.g. ``lip(epsilon=1)``; several are joined by "and"."""
+        if not self.also:
+            return self.certificate.guarantee
+        return " and ".join(each.text for each in self.guarantees)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The columns that must not be inferred: they do not belong beside what is released."""
+        named = (each.about for each in self.guarantees)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def table(self) -> Table:
@@ -553,10 +561,11 @@ class Mechanism(StoredObject):
         return audit(self.channel, self.context, **options)
 
     def __repr__(self) -> str:
-        return f"<Mechanism {self.certificate.guarantee}: {self.channel}>"
+        return f"<Mechanism {self.guarantee}: {self.channel}>"
 
     def __str__(self) -> str:
         parts = [str(self.channel), str(self.certificate)]
+        parts += [f"and about {each.subject}:\n{each.certificate}" for each in self.also]
         parts += [said] if (said := self.describe_confidence()) else []
         if self.origin is not None:
             parts.append(str(self.origin))
@@ -614,7 +623,9 @@ class Mechanism(StoredObject):
 
     def _claims(self) -> dict[str, Any]:
         """Return what a file says beside the channel and its context."""
-        data = {"certificate": self.certificate.to_data()}
+        data: dict[str, Any] = {"certificate": self.certificate.to_data()}
+        if self.also:
+            data["also"] = [each.to_data() for each in self.also]
         if self.origin is not None:
             data["origin"] = self.origin.to_data()
         if self.encoding is not None:
@@ -658,12 +669,6 @@ class Mechanism(StoredObject):
         """
         channel = any_channel_from_data(data.get("channel"))
         context = context_from_data(data.get("context"))
-        stored: Any = data.get("certificate")
-        check_certificate_data(stored)
-        budgets = stored.get("budgets")
-        if not isinstance(budgets, dict):
-            raise FileError("the certificate has no budgets", remedy=MAKE_AGAIN)
-        notion = make_notion(str(stored.get("notion")), budgets)
         told = data.get("origin")
         origin = None if told is None else Provenance.from_data(told)
         encoding = TableEncoding.from_data(data)
@@ -671,20 +676,17 @@ class Mechanism(StoredObject):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
             )
-        for name, found in (("channel", channel.fingerprint), ("context", context.fingerprint)):
-            if stored.get(name) != found:
-                raise FileError(
-                    f"the certificate speaks of another {name}",
-                    value=stored.get(name),
-                    remedy=MAKE_AGAIN,
-                )
-        impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
+        notion, impossible = read_certified(data.get("certificate"), channel, context)
         made = cls.prove(channel, notion, context, origin, impossible=impossible)
-        made = replace(made, encoding=encoding, sealed=data.get("version") != 1)
+        more = data.get("also", [])
+        if not isinstance(more, list):
+            raise FileError("the further guarantees are not a list", value=more, remedy=MAKE_AGAIN)
+        also = tuple(Guarantee.from_data(each, channel) for each in more)
+        made = replace(made, encoding=encoding, sealed=data.get("version") != 1, also=also)
         told = data.get("fingerprint")
         if made.sealed and told is not None and told != made.fingerprint:
             raise FileError(
-                "the rules of its columns or its origin were changed",
+                "the rules of its columns, its origin or its further guarantees were changed",
                 where="fingerprint",
                 value=told,
                 remedy=f"computed: {made.fingerprint[:16]}...; restore the file, or make it again",

@@ -541,3 +541,79 @@ def test_profiles_are_only_for_graphs() -> None:
     with pytest.raises(InputError, match="profiles are given, but the mechanism has none"):
         made.release([0], "often")
     assert "profile" not in made.audit().measurements
+
+
+# --- several guarantees of one channel -----------------------------------------------------------
+
+RACE = Joint.from_counts(
+    {"r": {"none": 2, "cold": 1, "flu": 1}, "t": {"none": 5, "cold": 1, "flu": 0}}
+)
+
+
+def several() -> Mechanism:
+    first = made("lip=1", CONTEXTS["joint"])
+    return Mechanism.prove(
+        first.table,
+        LIP("1"),
+        CONTEXTS["joint"],
+        also=[(LIP("0.9"), RACE, "race"), (ll.LDP("0.8"), PRIOR)],
+    )
+
+
+def test_further_guarantees_are_stored_and_proved_again(tmp_path: Path) -> None:
+    mechanism = several()
+    mechanism.save(tmp_path / "m.json")
+    loaded = Mechanism.load(tmp_path / "m.json")
+    assert loaded == mechanism
+    assert str(loaded) == str(mechanism)
+    assert [each.notion.guarantee for each in loaded.guarantees] == [
+        "lip(epsilon=1)",
+        "lip(epsilon=0.9)",
+        "ldp(budget=0.8)",
+    ]
+    assert loaded.guarantee == "lip(epsilon=1) and lip(epsilon=0.9) about race and ldp(budget=0.8)"
+    assert loaded.secrets == ("race",)
+    assert "and about race:\nCERTIFIED: lip(epsilon=0.9)" in str(loaded)
+    assert "and about the value itself:\nCERTIFIED: ldp(budget=0.8)" in str(loaded)
+
+
+def test_each_guarantee_is_proved_of_the_same_channel() -> None:
+    mechanism = several()
+    with pytest.raises(NotCertified, match=r"about 'race': lip\(epsilon=0.01\) does not hold"):
+        Mechanism.prove(
+            mechanism.channel,
+            LIP("1"),
+            CONTEXTS["joint"],
+            also=[(LIP("0.01"), RACE, "race")],
+        )
+    other = Mechanism.prove(
+        Channel.from_rows({x: {"a": "1/4", "b": "3/4"} for x in LABELS}).table(), LIP("1"), PRIOR
+    )
+    with pytest.raises(InputError, match="another channel"):
+        Mechanism(other.channel, other.certificate, other.context, also=mechanism.also)
+
+
+ALSO_TAMPERINGS: dict[str, Callable[[Any], None]] = {
+    "none": lambda data: data.pop("also"),
+    "no list": change("also", lambda _: {}),
+    "one fewer": change("also", lambda old: old[:1]),
+    "another order": change("also", lambda old: old[::-1]),
+    "about nothing": lambda data: data["also"][0].pop("about"),
+    "about another": change("also.0.about", lambda _: "sex"),
+    "budget": change("also.0.certificate.budgets.epsilon", lambda _: "0.1"),
+    "wider budget": change("also.0.certificate.budgets.epsilon", lambda _: "3"),
+    "context": change("also.0.context.counts", lambda old: [[2, 1, 1], [4, 1, 0]]),
+    "another guarantee": lambda data: data["also"][1].update(certificate=data["certificate"]),
+    "measured": change(
+        "also.0.certificate.claims.0.measured", lambda _: {"value": 1, "exact": "1"}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALSO_TAMPERINGS)
+def test_changed_further_guarantees_are_refused(name: str) -> None:
+    data = json.loads(several().to_json())
+    reread(data)
+    ALSO_TAMPERINGS[name](data)
+    with pytest.raises((FileError, NotCertified)):
+        reread(data)

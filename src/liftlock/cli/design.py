@@ -520,6 +520,7 @@ def design_data(made: Mechanism, goal: Utility, others: Sequence[Baseline]) -> d
         "inputs": len(made.channel.inputs),
         "outputs": made.channel.output_number,
         "certificate": made.certificate.to_data(),
+        **({"also": [each.summary_data() for each in made.also]} if made.also else {}),
         "ldp": ldp_data(made.certificate),
         "comparison": [other.to_data() for other in others],
         "remarks": list(origin.remarks),

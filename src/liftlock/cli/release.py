@@ -140,7 +140,7 @@ def release_command(
         names_of = ", ".join(shown_label(name) for name in work.columns)
         one = "release" if by_profile is None else "observation"
         show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} privatised")
-        show(f"guarantee for one {one}: {made.certificate.guarantee}")
+        show(f"guarantee for one {one}: {made.guarantee}")
     elif by_profile is None:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:
@@ -162,7 +162,7 @@ def _data(
         "version": 1,
         "rows": rows,
         "columns": list(columns),
-        "guarantee": made.certificate.guarantee,
+        "guarantee": made.guarantee,
         "channel": made.channel.fingerprint,
         "counts": (
             None

@@ -11,6 +11,7 @@ from liftlock.notions.base import DeltaLimit, LiftLimits, Notion
 from liftlock.notions.breach import NoBreach, find_breaches
 from liftlock.notions.certificate import Certificate, Claim
 from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.identifiability import Identifiability
 from liftlock.notions.information import (
     Arimoto,
@@ -55,6 +56,7 @@ __all__ = [
     "CrowdMass",
     "DeltaCurve",
     "DeltaLimit",
+    "Guarantee",
     "Identifiability",
     "L1Lift",
     "L1LiftInverse",

@@ -90,8 +90,11 @@ class NameCounter:
         """Return how many cells of a column name a label of one of the alphabets."""
         return NamedLabels(column, self.named.get((column, place), 0), self.filled.get(column, 0))
 
-    def merge(self, named: Mapping[tuple[str, int], int], filled: Mapping[str, int]) -> None:
+    def merge(
+        self, rows: int, named: Mapping[tuple[str, int], int], filled: Mapping[str, int]
+    ) -> None:
         """Add what was counted elsewhere."""
+        self.rows += rows
         for key, number in named.items():
             self.named[key] = self.named.get(key, 0) + number
         for column, number in filled.items():
@@ -143,11 +146,11 @@ class Hidden(NamedTuple):
 
 def hidden_of(mechanism: Mechanism) -> tuple[Hidden, ...]:
     """Return the secrets of a mechanism that are not the released value itself."""
-    context = mechanism.context
-    if not isinstance(context, Joint):
-        return ()
-    rules = mechanism.encoding
-    return (Hidden(context.secrets, None if rules is None else rules.secret),)
+    return tuple(
+        Hidden(each.context.secrets, each.about)
+        for each in mechanism.guarantees
+        if isinstance(each.context, Joint)
+    )
 
 
 @dataclass(frozen=True)

@@ -114,9 +114,8 @@ class ColumnRandomiser:
 
     @property
     def hides(self) -> tuple[Any, ...]:
-        """The columns that do not belong beside what is released: the secret, if it is one."""
-        secret = self.codes[0].secret
-        return () if secret is None else (secret,)
+        """The columns that do not belong beside what is released: secrets that are columns."""
+        return self.mechanism.secrets
 
     @property
     def encoding(self) -> TableEncoding:

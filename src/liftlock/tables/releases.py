@@ -186,6 +186,7 @@ def release_frame(
     work = column_worker(mechanism, column, unseen, profiles, impossible)
     adapter = FrameAdapter.of(frame)
     source = FrameSource.of(adapter, lenient=True)
+    drop, keep = [str(name) for name in drop], [str(name) for name in keep]
     others = choose_columns(source, work, drop=drop, keep=keep)
     cells = [adapter.cells(name) for name in work.needs]
     parts = []

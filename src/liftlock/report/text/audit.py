@@ -13,6 +13,7 @@ from rich.text import Text
 
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.fingerprint import fraction_text
+from liftlock.mechanism import Mechanism
 from liftlock.model import Context, Joint
 from liftlock.notions.audit import Audit
 from liftlock.notions.base import NotionKind, safe_text
@@ -162,6 +163,17 @@ def certificate_lines(certificate: Certificate) -> RenderableType:
         text = Text(printable(line.strip()), style=style)
         parts.append(Padding(text, (0, 0, 0, 2)) if line.startswith(" ") else text)
     return Group(*parts)
+
+
+def guarantee_lines(made: Mechanism) -> list[RenderableType]:
+    """Return the certificate of a mechanism, and those of its further guarantees."""
+    parts = [certificate_lines(made.certificate)]
+    for each in made.also:
+        parts += [
+            Text(f"and about {printable(each.subject)}:"),
+            certificate_lines(each.certificate),
+        ]
+    return parts
 
 
 def relations_table(guarantee: str, context: Context | None, rows: Sequence[Implication]) -> Grid:

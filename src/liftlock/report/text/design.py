@@ -20,7 +20,7 @@ from liftlock.designs.comparison import Comparison, Curve, Point
 from liftlock.exact.decimals import round_up_text
 from liftlock.mechanism import Mechanism
 from liftlock.report.format import amount, counted, grid_of, printable, title_of
-from liftlock.report.text.audit import certificate_lines
+from liftlock.report.text.audit import guarantee_lines
 from liftlock.report.text.numbers import number_lines
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def design_report(made: Mechanism, others: Sequence[Baseline]) -> RenderableType
         words += f", {origin.describe_gap()}"
     confidence = made.describe_confidence()
     parts: list[RenderableType] = [
-        certificate_lines(made.certificate),
+        *guarantee_lines(made),
         *([Text(confidence)] if confidence else []),
         Text(),
         Text(words, style="bold"),

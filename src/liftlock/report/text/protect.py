@@ -10,7 +10,7 @@ from rich.text import Text
 
 from liftlock.model.structured import UserChannel
 from liftlock.report.format import amount, grid_of, nats, printable, shown, title_of
-from liftlock.report.text.audit import certificate_lines
+from liftlock.report.text.audit import certificate_lines, guarantee_lines
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -70,7 +70,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         return parts
     if made.encoding is not None and made.encoding.columns[0].keeps_missing:
         parts.append(Text("among those who have a value: who has none can be seen"))
-    parts.append(certificate_lines(made.certificate))
+    parts += guarantee_lines(made)
     origin = made.origin
     if origin is not None:
         words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
@@ -192,6 +192,8 @@ def _column_data(column: ProtectedColumn) -> dict[str, Any]:
         data["method"] = made.channel.form
     else:
         data["certificate"] = made.certificate.to_data()
+        if made.also:
+            data["also"] = [each.summary_data() for each in made.also]
         if made.origin is not None:
             data["origin"] = made.origin.to_data()
     if column.in_table is not None:

@@ -6,8 +6,11 @@ from liftlock.tables.protect.result import (
     CurvePoint,
     EmpiricalLeakage,
     KeptColumn,
+    LeakRange,
     ProtectedColumn,
     Protection,
+    RowLeak,
+    RowWitness,
 )
 
 __all__ = [
@@ -16,6 +19,9 @@ __all__ = [
     "CurvePoint",
     "EmpiricalLeakage",
     "KeptColumn",
+    "LeakRange",
     "ProtectedColumn",
     "Protection",
+    "RowLeak",
+    "RowWitness",
 ]

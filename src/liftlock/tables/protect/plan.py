@@ -193,12 +193,12 @@ def _protect_column(
 
 
 def _remember_dropped(column: ProtectedColumn, dropped: Sequence[str]) -> ProtectedColumn:
-    """Have the mechanism know what is left out of the table, besides its secret."""
+    """Have the mechanism know what is left out of the table besides its secrets."""
     made = column.mechanism
     rules = made.encoding
     if rules is None:
         return column
-    more = tuple(name for name in dropped if name != rules.secret)
+    more = tuple(name for name in dropped if name not in made.secrets)
     return replace(column, mechanism=replace(made, encoding=replace(rules, dropped=more)))
 
 

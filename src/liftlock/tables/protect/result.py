@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
@@ -91,6 +91,52 @@ class CombinedLeak:
             return False
 
 
+class LeakRange(NamedTuple):
+    """How far beliefs about a secret fall and rise, in nats; infinity where one is ruled out."""
+
+    eps_lower: float
+    eps_upper: float
+
+
+class RowWitness(NamedTuple):
+    """The row behind the largest number: a value of the secret, the kept cells, the outputs."""
+
+    secret: Any
+    kept: tuple[Any, ...]
+    released: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class RowLeak:
+    """What released cells y and kept cells k tell together of a secret s.
+
+    `population` is P(s|k,y) / P(s), `alone` is P(s|k) / P(s), and `beyond` is P(s|k,y) / P(s|k):
+    all three exact in the table, rounded up. The others are about the people whom the rows are
+    draws of; `liftlock.tables.protect.chance` has their error rate.
+    """
+
+    secret: str
+    released: tuple[str, ...]
+    kept: tuple[str, ...]
+    population: LeakRange
+    beyond: LeakRange
+    alone: LeakRange
+    at_least: LeakRange
+    """Lower confidence bounds of `beyond`: what chance does not explain."""
+    at_most: LeakRange
+    """Upper confidence bounds of `beyond`; infinity where rows are too few for one."""
+    population_at_least: LeakRange
+    """Lower confidence bounds of `population`."""
+    values: int
+    """How many different kept cells there are, numbers in bands."""
+    unbounded_share: float
+    """The share of rows whose kept cells are in too few rows for an upper bound."""
+    banded: tuple[str, ...] = ()
+    """Kept columns of numbers that were measured in bands."""
+    witness: RowWitness | None = None
+    """The row behind the larger side of `beyond`."""
+
+
 @dataclass(frozen=True)
 class KeptColumn:
     """A column that stays as it is, and what it tells about a secret by itself."""
@@ -102,6 +148,9 @@ class KeptColumn:
     eps_upper: float
     """Leakages in the table of values that tell more about the secret than chance would; infinity
     where one is ruled out. `liftlock.tables.protect.chance` has the error rate."""
+    pooled: float = 0.0
+    """The share of rows whose values are too rare to be judged one by one, and were judged
+    together; the leakages are theirs if these are larger. 0 if there are none."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +171,10 @@ class Protection:
     """The hash of the table that was written, to tell it from others of the same name."""
     day: str | None = None
     """When it was released, as 2026-11-16."""
+    rows_out: tuple[RowLeak, ...] = ()
+    """What a row of the output tells: released columns with one, two and all kept ones."""
+    not_measured: tuple[str, ...] = ()
+    """What was not looked at in the output, a sentence each."""
 
     def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
         """Return what the columns that hide a secret promise, each by itself."""
