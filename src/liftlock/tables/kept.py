@@ -242,11 +242,12 @@ class _Look:
         others = [name for name in self.source.columns if name not in self.replaced]
         tally = self._tally(others, [hidden[at] for at in unknown])
         for place, at in enumerate(unknown):
-            named = [each for name in others if (each := tally.found(name, place)).nearly_all]
-            telling = [each for each in named if each.column not in {*self.said, *self.gone}]
+            named = [seen for name in others if (seen := tally.found(name, place)).nearly_all]
+            columns = [cells.column for cells in named]
+            telling = [cells for cells in named if cells.column not in {*self.said, *self.gone}]
             if telling:
                 raise _secrets_error(self.source, telling, hidden[at].labels)
-            mine = [each.column for each in named if each.column in {*drop, *keep, *self.gone}]
+            mine = [name for name in columns if name in {*drop, *keep, *self.gone}]
             if len(mine) == 1:
                 found[at] = mine[0]
         return tuple(found)
