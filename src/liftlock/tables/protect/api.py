@@ -137,8 +137,4 @@ def _release_frame(adapter: FrameAdapter, source: FrameSource, release: TableRel
         )
         for name, kind in change.gives.items()
     }
-    safe = adapter.replace_columns(
-        columns, [name for name in change.dropped if name not in source.index]
-    )
-    levels = [at for at, name in enumerate(source.index) if name in change.dropped]
-    return safe.reset_index(level=levels, drop=True) if levels else safe
+    return source.replace_columns(columns, change.dropped)

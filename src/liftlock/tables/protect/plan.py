@@ -113,7 +113,7 @@ def prepare(
     told = [spec.secret for spec in specs if not spec.local]
     for limit in limits:
         columns = [
-            _protect_column(source, group, learned, limit, curve, watch)
+            _remember_dropped(_protect_column(source, group, learned, limit, curve, watch), dropped)
             for group, learned in groups
         ]
         released = [column for column in columns if not column.mechanism.per_user]
