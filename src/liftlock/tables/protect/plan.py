@@ -314,6 +314,16 @@ def _split_total(
     return split.split(weights), each
 
 
+def _remember_dropped(column: ProtectedColumn, dropped: Sequence[str]) -> ProtectedColumn:
+    """Have the mechanism know what is left out of the table besides its secrets."""
+    made = column.mechanism
+    rules = made.encoding
+    if rules is None:
+        return column
+    more = tuple(name for name in dropped if name not in made.secrets)
+    return replace(column, mechanism=replace(made, encoding=replace(rules, dropped=more)))
+
+
 def _name(specs: Sequence[ColumnSpec]) -> str:
     """Return what columns that are one value are called together: one has its own name."""
     return " + ".join(spec.column for spec in specs)
