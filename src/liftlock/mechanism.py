@@ -376,6 +376,17 @@ class Mechanism(StoredObject):
         context = self.context
         return isinstance(context, Conditional) and context.uses_given(self.channel.inputs)
 
+    @property
+    def holds_without_given(self) -> bool:
+        """Whether its guarantee was proved for those who do not see the given value as well."""
+        context = self.context
+        if not isinstance(context, Conditional):
+            return True
+        whole, wanted = context.whole, self.certificate.guarantee
+        return any(
+            each.context == whole and each.certificate.guarantee == wanted for each in self.also
+        )
+
     @overload
     def aggregate(
         self,

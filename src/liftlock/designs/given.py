@@ -40,7 +40,6 @@ from liftlock.model.channel import Table
 from liftlock.model.conditional import REST
 from liftlock.model.provenance import Provenance
 from liftlock.notions.base import Notion
-from liftlock.notions.certificate import Certificate
 from liftlock.notions.given import rest_budget
 from liftlock.notions.guarantee import Guarantee, Wanted
 from liftlock.notions.ldp import LDP
@@ -227,12 +226,12 @@ def _usual_row(
 def _blended(table: Table, notion: Notion, context: Conditional) -> tuple[Fraction, Table]:
     """Mix every row with the law of all reports, as little as both guarantees need."""
 
-    def attempt(blend: Fraction) -> tuple[Table, Certificate] | None:
+    def attempt(blend: Fraction) -> tuple[Table, tuple[Guarantee, ...]] | None:
         channel = mixer.table(blend)
         whole = notion.certify(channel, context.whole, impossible="ignore")
         if not whole.holds or not notion.certify(channel, context).holds:
             return None
-        return channel, whole
+        return channel, (Guarantee(whole, context.whole),)
 
     mixer = _mixer(table, context.whole, 0.0, table.bits)
     if attempt(Fraction(0)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -262,6 +262,8 @@ class TableEncoding:
     """Combinations that were too rare for an input of their own, and what they become."""
     given: GivenEncoding | None = None
     """The rules of columns that stay, and that the mechanism uses."""
+    dropped: tuple[str, ...] = ()
+    """Columns that were left out when the mechanism was made; so they are when it releases."""
 
     def __post_init__(self) -> None:
         if self.alone is not None:
@@ -312,9 +314,11 @@ class TableEncoding:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form, a part of that of a mechanism."""
-        beside = {} if self.given is None else {"given": self.given.to_data()}
+        beside: dict[str, Any] = {} if self.given is None else {"given": self.given.to_data()}
+        if self.dropped:
+            beside["dropped"] = list(self.dropped)
         if self.alone is not None:
-            return {"column": self.alone.to_data()} | beside
+            return {"column": self.alone.to_data(), **beside}
         columns = []
         for place, (code, part) in enumerate(zip(self.columns, self.parts, strict=True)):
             data = code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
@@ -324,15 +328,19 @@ class TableEncoding:
         group: dict[str, Any] = {"columns": columns}
         if self.merged:
             group["merged"] = [label_to_json(pair) for pair in self.merged]
-        return {"group": group} | beside
+        return {"group": group, **beside}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> TableEncoding | None:
         """Read the JSON form; None if a mechanism was made for no column."""
         one, several = data.get("column"), data.get("group")
         given = None if "given" not in data else GivenEncoding.from_data(data["given"])
+        left: Any = data.get("dropped", [])
+        if not isinstance(left, list) or not all(isinstance(name, str) for name in left):
+            raise FileError("the columns that are left out are not a list of names", value=left)
         if several is None:
-            return None if one is None else cls((ColumnEncoding.from_data(one),), given=given)
+            alone = None if one is None else (ColumnEncoding.from_data(one),)
+            return None if alone is None else cls(alone, dropped=tuple(left), given=given)
         if one is not None:
             raise FileError("the rules of one column and of several", value=one)
         listed = several.get("columns") if isinstance(several, Mapping) else None
@@ -355,7 +363,7 @@ class TableEncoding:
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
         numbers = tuple(points) if any(points) else ()
-        return cls(tuple(columns), tuple(parts), numbers, merged, given)
+        return cls(tuple(columns), tuple(parts), numbers, merged, given, tuple(left))
 
 
 def _label(data: Any) -> Label:
@@ -364,18 +372,6 @@ def _label(data: Any) -> Label:
 
 def _combination(data: Any) -> tuple[Label, ...]:
     return tuple(plain_label(label) for label in data)
-
-
-def require_secrets_dropped(
-    secrets: Iterable[str], columns: Collection[object], keep: Collection[object] = ()
-) -> None:
-    """Refuse to leave a secret of a mechanism beside what it releases."""
-    for secret in secrets:
-        if secret in columns and secret not in keep:
-            raise InputError(
-                f"the secret {secret!r} would stay in the output",
-                remedy=f"drop it first, or keep it on purpose: keep=[{secret!r}]",
-            )
 
 
 PLAIN = TableEncoding((ColumnEncoding(),))

@@ -188,8 +188,9 @@ class _Court:
         found: dict[str, dict[str, _Limits]] = {}
         for column in self.protection.columns:
             for about, notion in _promised(column):
+                asked = notion if self.protection.total is None else self.protection.total.notion
                 for secret in about:
-                    found.setdefault(secret, {})[column.name] = _limits_of(notion)
+                    found.setdefault(secret, {})[column.name] = _limits_of(asked)
         return found
 
     def limits_for(self, secret: str, released: Sequence[str]) -> list[_Limits]:
