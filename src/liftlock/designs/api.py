@@ -110,6 +110,9 @@ def design(
     asked, also = read_asked(notion, context)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     if isinstance(context, Conditional):
+        if also:
+            raise several_given_error(context)
+        read_goal(context, **aim)
         how = {"utility": utility, "bits": bits} | options
         return design_given(
             context,
@@ -135,6 +138,15 @@ def read_asked(notion: object, context: Context) -> tuple[Notion, tuple[Wanted, 
     if isinstance(notion, list | tuple):
         return read_guarantees(context, notion)
     return read_notion(notion, context.kind), ()
+
+
+def several_given_error(context: Context) -> NotDefined:
+    """Return the refusal of several guarantees given a value."""
+    return NotDefined(
+        "several guarantees at once",
+        context.describe(),
+        "design for one of them, and audit the mechanism for the others",
+    )
 
 
 def _not_given(context: Context) -> InputError:
@@ -287,6 +299,9 @@ def best(
         return design_users(context, notion, utility=utility, **options)
     notion, also = read_asked(notion, context)
     if isinstance(context, Conditional):
+        if also:
+            raise several_given_error(context)
+        read_goal(context, utility, loss=loss, weights=weights)
         return design_given(
             context,
             notion,

@@ -304,15 +304,13 @@ def read_goal(
                 value=context.describe(),
                 remedy="give a utility, such as Distortion.of(...), or leave it out",
             )
-    if isinstance(context, Conditional):
-        if isinstance(utility, ProfileUtility):
-            utility = utility.name  # which is refused
-        asked = make_utility(usual_utility(context) if utility is None else utility, context.inputs)
-        return ConditionalGoal(context, asked)
     if isinstance(utility, ProfileUtility):
         raise InputError(
             "a utility of profiles", value=context.describe(), remedy="give another utility"
         )
+    if isinstance(context, Conditional):
+        known = usual_utility(context) if utility is None else utility
+        return ConditionalGoal(context, make_utility(known, context.inputs))
     utility = usual_utility(context) if utility is None else utility
     if not isinstance(utility, str):
         utility = make_utility(utility, (whole or context).inputs)

@@ -27,6 +27,7 @@ from liftlock.model.prior import (
     integers_from_json,
     sort_labels,
 )
+from liftlock.model.prior_sets import Intervals
 
 if TYPE_CHECKING:
     from liftlock.model.channel import Channel
@@ -324,6 +325,14 @@ class Conditional(Context):
     def totals(self) -> tuple[int, ...]:
         """The sum of the counts of each k."""
         return tuple(sum(map(sum, cells)) for cells in self.counts)
+
+    def known_of(self, label: Label) -> Prior | Joint | Intervals:
+        """Return what a guarantee rests on given one value: of the rest every prior may be true."""
+        cells = self.counts[self.given.index(label)]
+        if self._is_rest(self.given.index(label)):
+            return Intervals.all_priors(self.values.labels)
+        inside = [at for at in range(len(self.values)) if any(row[at] for row in cells)]
+        return _restricted(self._context(cells), self.values.subset(inside))
 
     @cached_property
     def masses(self) -> Prior:
