@@ -74,11 +74,16 @@ def _limits_of(notion: Notion) -> _Limits:
     return _Limits(*notion.belief_limits(), notion)
 
 
+def _names(column: ProtectedColumn) -> tuple[str, ...]:
+    """Return the columns that are replaced: several, if they are one value."""
+    encoding = column.mechanism.encoding
+    names = () if encoding is None else tuple(name for name in encoding.names if name)
+    return names or (column.name,)
+
+
 def _promised(column: ProtectedColumn) -> Iterator[tuple[tuple[str, ...], Notion]]:
     """Give what a column promises of which columns; of its own value under all names it has."""
-    encoding = column.mechanism.encoding
-    names = () if encoding is None else encoding.names
-    own = tuple(dict.fromkeys((column.name, *(name for name in names if name))))
+    own = tuple(dict.fromkeys((column.name, *_names(column))))
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
         yield (own if about is None else (about,), each.notion)
@@ -183,27 +188,28 @@ class _Court:
         yield from self._not_measured(rows)
 
     @cached_property
-    def limits(self) -> dict[str, dict[str, _Limits]]:
-        """What was promised about each secret, by the released column."""
-        found: dict[str, dict[str, _Limits]] = {}
+    def limits(self) -> dict[str, list[tuple[frozenset[str], _Limits]]]:
+        """What was promised about each secret, and of which released columns."""
+        found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
         for column in self.protection.columns:
             for about, notion in _promised(column):
                 for secret in about:
-                    found.setdefault(secret, {})[column.name] = _limits_of(notion)
+                    names = frozenset(_names(column))
+                    found.setdefault(secret, []).append((names, _limits_of(notion)))
         return found
 
-    def limits_for(self, secret: str, released: Sequence[str]) -> list[_Limits]:
+    def limits_for(self, secret: str, released: Sequence[str] = ()) -> list[_Limits]:
         """Return the promises of released columns about a secret; of all, if these have none."""
-        promised = self.limits.get(secret, {})
-        own = [limits for name, limits in promised.items() if name in released]
-        return own or list(promised.values())
+        promised = self.limits.get(secret, [])
+        own = [limits for names, limits in promised if names <= set(released)]
+        return own or [limits for _, limits in promised]
 
     # --- secrets and columns ----------------------------------------------------------------------
 
     def _secrets_that_stay(self) -> Iterator[Finding]:
-        for secret, promised in self.limits.items():
+        for secret in self.limits:
             if secret in self.protection.stays:
-                limits = next(iter(promised.values()))
+                limits = self.limits_for(secret)[0]
                 yield Finding(
                     "broken",
                     f"the secret {shown(secret)} itself is in the output{self._insisted(secret)}",
@@ -263,7 +269,7 @@ class _Court:
         own = column.in_table
         assert own is not None
         leak = LeakRange(own.eps_lower, own.eps_upper)
-        certain = getattr(own, "at_least", None)
+        certain = own.at_least
         broken = certain is not None and _any_beyond(certain, limits)
         origin = "its counts were smoothed" if column.learned else "its statistics were given"
         return self._about_leak(
@@ -288,8 +294,9 @@ class _Court:
                     yield self._too_much_together(leak, notion)
                     break
         names = tuple(column.name for column in columns)
-        for secret, promised in self.limits.items():
-            if secret not in seen and promised.keys() & set(names):
+        own = {name for column in columns for about, _ in _promised(column) for name in about[:1]}
+        for secret in self.limits:
+            if secret not in seen and secret in own:
                 yield Finding(
                     "open",
                     f"what {_listed(names)} tell together about {shown(secret)} was not measured",
@@ -357,7 +364,7 @@ class _Court:
         told = LeakRange(leak.eps_lower, leak.eps_upper)
         found = [
             self._kept_against(leak, told, limits)
-            for limits in self.limits_for(leak.secret, ())
+            for limits in self.limits_for(leak.secret)
             if _any_beyond(told, limits) or not limits.in_lifts
         ]
         return _worst(found)
