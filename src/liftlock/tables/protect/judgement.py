@@ -274,7 +274,7 @@ class _Court:
         origin = "its counts were smoothed" if column.learned else "its statistics were given"
         return self._about_leak(
             "broken" if broken else "open",
-            f"{origin}: by the table's own counts {shown(column.name)}",
+            f"{shown(column.name)} by the table's own counts ({origin})",
             secret,
             (column.name,),
             (leak, certain),
@@ -400,7 +400,7 @@ class _Court:
         nothing = LeakRange(0.0, 0.0)
         certified = row.values == 1  # what never changes tells nothing: the certificate decides
         measures = [
-            (f"{what}, beyond what {beside} alone tells,", row.beyond, row.at_least),
+            (f"{what}, beyond what that tells alone", row.beyond, row.at_least),
             (what, row.population, row.population_at_least),
             (f"{beside} alone", row.alone, nothing),
         ]
@@ -439,7 +439,7 @@ class _Court:
         about = f"beliefs about {shown(secret)}"
         return Finding(
             "open",
-            f"{subject} {_moves(leak, (None, None), about)}, and {limits.notion} does not limit "
+            f"{subject}: {_moves(leak, (None, None), about)}, and {limits.notion} does not limit "
             "single beliefs",
             secret,
             columns,
@@ -517,7 +517,7 @@ class _Court:
         """Say how far beliefs move, how much of that is no chance, and what was promised."""
         leak, least = measured
         about = f"beliefs about {shown(secret)}"
-        words = f"{subject} {_moves(leak, limits.sides, about)}"
+        words = f"{subject}: {_moves(leak, limits.sides, about)}"
         if kind == "open" and least is not None:
             words += ", which may be chance"
         elif least is not None and least != leak:
@@ -598,18 +598,17 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(every[:-1])} and {every[-1]}"
 
 
-def _moves(
-    leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: str = "beliefs"
-) -> str:
+def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: str) -> str:
     """Say how far beliefs move on the sides that exceed their budgets; on both if none does."""
     far = [not _within(value, budget) for value, budget in zip(leak, sides, strict=True)]
     if not any(far):
         far = [True, True]
-    parts: list[str] = []
-    for verb, value, said in zip(("lowers", "raises"), leak, far, strict=True):
-        if said:
-            parts.append(f"{verb} {'them' if parts else about} by {_up_to(value)}")
-    return " and ".join(parts)
+    words = [
+        f"{verb} by {_up_to(value)}"
+        for verb, value, said in zip(("fall", "rise"), leak, far, strict=True)
+        if said
+    ]
+    return f"{about} {' and '.join(words)}"
 
 
 def _up_to(value: float) -> str:
@@ -635,5 +634,5 @@ def _budgets(limits: _Limits) -> str:
     if lower == upper:
         return str(lower)
     if lower is None or upper is None:
-        return f"rises of {upper}" if lower is None else f"falls of {lower}"
-    return f"falls of {lower}, rises of {upper}"
+        return f"{upper} up" if lower is None else f"{lower} down"
+    return f"{lower} down, {upper} up"

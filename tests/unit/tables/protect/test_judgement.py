@@ -42,7 +42,7 @@ def protection(**more: Any) -> Protection:
 
 
 def row(*kept: str, **more: Any) -> RowLeak:
-    usual = {
+    usual: dict[str, Any] = {
         "population": NONE,
         "beyond": NONE,
         "alone": NONE,
@@ -66,7 +66,7 @@ def only(verdict: Verdict) -> Any:
     return finding
 
 
-# --- kept ------------------------------------------------------------------------------------------
+# --- kept -----------------------------------------------------------------------------------------
 
 
 def test_a_table_of_nothing_else_keeps_what_was_proved() -> None:
@@ -83,7 +83,7 @@ def test_rows_that_were_measured_within_the_budget_keep_it() -> None:
     assert judge(beside(told)).level == "kept"
 
 
-# --- at the limit ----------------------------------------------------------------------------------
+# --- at the limit ---------------------------------------------------------------------------------
 
 BELOW, ABOVE = math.nextafter(0.5, 0), math.nextafter(0.5, 1)
 LN2 = math.log(2)
@@ -147,7 +147,7 @@ def test_a_promise_of_one_side_says_nothing_of_the_other() -> None:
     told = row(beyond=LeakRange(INF, 0.7), at_least=LeakRange(INF, 0.6))
     finding = only(judge(beside(told, columns=columns)))
     assert finding.kind == "broken"
-    assert "lowers" not in finding.sentence
+    assert "fall" not in finding.sentence
     assert finding.promised == (None, "0.5")
 
 
@@ -157,7 +157,7 @@ def test_what_never_changes_tells_nothing() -> None:
     assert judge(beside(told)).level == "kept"
 
 
-# --- kept columns ----------------------------------------------------------------------------------
+# --- kept columns ---------------------------------------------------------------------------------
 
 
 def test_a_column_that_tells_too_much_alone() -> None:
@@ -167,7 +167,7 @@ def test_a_column_that_tells_too_much_alone() -> None:
     assert (verdict.level, finding.columns, finding.leak) == ("broken", ("pay",), (INF, 0.2))
     assert "by any amount" in finding.sentence
     assert "49" in finding.sentence
-    assert "raises" not in finding.sentence
+    assert "rise" not in finding.sentence
     within = replace(kept[0], eps_lower=0.5, eps_upper=0.5)
     assert judge(protection(kept=(within,), stays=("pay",))).level == "conditional"
 
@@ -225,7 +225,7 @@ def test_a_secret_that_is_kept_breaks_the_promise_on_purpose_too() -> None:
     assert (finding.kind, "on purpose" in finding.sentence) == ("broken", True)
 
 
-# --- statistics that were given --------------------------------------------------------------------
+# --- statistics that were given -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_a_promise_of_averages_does_not_speak_of_rows() -> None:
     assert "does not limit single beliefs" in finding.sentence
 
 
-# --- several columns -------------------------------------------------------------------------------
+# --- several columns ------------------------------------------------------------------------------
 
 
 def both(budget: str, *, exact: bool = True) -> Protection:
@@ -318,7 +318,7 @@ def test_a_table_of_several_values_as_one_is_judged_by_their_promise() -> None:
     assert judge(beside(leak, columns=(pair,))).level == "broken"
 
 
-# --- the whole -------------------------------------------------------------------------------------
+# --- the whole ------------------------------------------------------------------------------------
 
 
 def test_the_worst_comes_first() -> None:
