@@ -178,6 +178,26 @@ class PageView:
         return [TogetherView(self.protection, leak) for leak in self.protection.combined]
 
     @property
+    def total(self) -> str:
+        """The budget of all columns together; empty if each has its own."""
+        total = self.protection.total
+        return "" if total is None else total.notion.guarantee
+
+    @property
+    def shares(self) -> Rows:
+        """What each column got of the total, and what it keeps with that."""
+        total = self.protection.total
+        return [
+            [
+                named(share.column),
+                tag("code", share.notion.guarantee, class_="whole"),
+                f"{100 * share.kept:.1f} %",
+                "" if share.equal_kept is None else f"{100 * share.equal_kept:.1f} %",
+            ]
+            for share in (() if total is None else total.shares)
+        ]
+
+    @property
     def kept_names(self) -> list[str]:
         """The kept columns that tell more than the budget allows."""
         return list(dict.fromkeys(column.name for column in self.protection.kept))

@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import round_down_text, round_up_text
@@ -28,7 +29,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import percent, shown
 from liftlock.tables.protect.result import RowLeak
-from liftlock.tables.protect.verdict import Finding, Kind, Level, Remedy, Verdict
+from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
 
 if TYPE_CHECKING:
     from liftlock.notions.base import Notion
@@ -157,7 +158,8 @@ def _promise(protection: Protection) -> str:
     said: dict[str, list[str]] = {}
     for column in protection.columns:
         for (name, *_), notion in _promised(column):
-            about = said.setdefault(str(notion), [])
+            asked = notion if protection.total is None else protection.total.notion
+            about = said.setdefault(str(asked), [])
             if shown(name) not in about:
                 about.append(shown(name))
     return " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
@@ -193,9 +195,10 @@ class _Court:
         found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
         for column in self.protection.columns:
             for about, notion in _promised(column):
+                asked = notion if self.protection.total is None else self.protection.total.notion
                 for secret in about:
                     names = frozenset(_names(column))
-                    found.setdefault(secret, []).append((names, _limits_of(notion)))
+                    found.setdefault(secret, []).append((names, _limits_of(asked)))
         return found
 
     def limits_for(self, secret: str, released: Sequence[str] = ()) -> list[_Limits]:
@@ -339,7 +342,14 @@ class _Court:
         if len(alike) > 1 or not simple:
             return ()
         words, files = "protect them as one value", (("--mechanism",),)
-        return (Remedy(words, ("--together",), files, "together=True"),)
+        one = Remedy(words, ("--together",), files, "together=True")
+        notion = columns[0].mechanism.notion
+        if self.protection.total is not None or not limited_quantities(notion):
+            return (one,)
+        claim = f"{notion.name}={','.join(notion.budgets.values())}"
+        budgets = tuple((name,) for name in BUDGETS)
+        words = "share one budget among them"
+        return (one, Remedy(words, ("--total", claim), budgets, f'total="{claim}"'))
 
     # --- rows -------------------------------------------------------------------------------------
 
