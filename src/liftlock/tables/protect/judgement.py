@@ -491,23 +491,25 @@ class _Court:
         measured = {(row.secret, row.kept[0]) for row in rows if len(row.kept) == 1}
         measured |= {(each.secret or "", name) for each in judged for name in each.columns}
         own = {each.name for each in self.protection.columns if each.mechanism.per_user}
-        said = set()
+        groups: dict[tuple[str, ...], list[str]] = {}
         for name in self.protection.stays:
-            missing = [
+            missing = tuple(
                 secret
                 for secret in self.limits
                 if (secret, name) not in measured and secret not in (name, *own)
-            ]
+            )
             if missing:
-                said.add(name)
-                yield Finding(
-                    "open",
-                    f"what {shown(name)} tells about {_listed(missing)} could not be measured"
-                    f"{self._insisted(name)}",
-                    missing[0],
-                    (name,),
-                    remedies=self._drops((name,)),
-                )
+                groups.setdefault(missing, []).append(name)
+        for missing, names in groups.items():
+            yield Finding(
+                "open",
+                f"what {_listed(names)} tell{'s' * (len(names) == 1)} about {_listed(missing)} "
+                f"could not be measured{self._insisted(*names)}",
+                missing[0],
+                tuple(names),
+                remedies=self._drops(names),
+            )
+        said = {name for names in groups.values() for name in names}
         for sentence in self.protection.not_measured:
             if not any(repr(name) in sentence or shown(name) in sentence for name in said):
                 yield Finding("open", sentence)
