@@ -29,6 +29,7 @@ from liftlock.tables.protect.result import (
     ProtectedColumn,
 )
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.transfer.bets import Bets
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
@@ -197,6 +198,7 @@ def empirical_leakage(
     labels = [made.table.inputs.labels[place] for place in places]
     channel = made.table.restrict(labels)
     context: Prior | Joint | Conditional
+    rows: list[list[int]] | None = None
     if isinstance(made.context, Conditional) and made.uses_given:
         named = Counter(
             {(told, made.table.inputs.labels[at]): n for (told, at), n in counts.items()}
@@ -205,6 +207,7 @@ def empirical_leakage(
         channel = made.table.restrict(context.pairs.labels)
     elif secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
+        rows = np.diag([counts[None, place] for place in places]).tolist()
     else:
         told = sort_labels({label for label, _ in counts})
         rows = [[counts.get((label, place), 0) for place in places] for label in told]
@@ -213,9 +216,9 @@ def empirical_leakage(
     least, most = found.smallest.lift, found.largest.lift
     holds = made.notion.certify(channel, context, impossible="ignore").holds
     lower = math.inf if not least else -math.log(least)
-    return EmpiricalLeakage(
-        max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
-    )
+    upper = math.inf if most is None else math.log(most)
+    certain = None if holds or rows is None else Bets(np.array(rows), channel.floats()).at_least()
+    return EmpiricalLeakage(max(lower, 0.0), upper, holds, mapped, certain)
 
 
 def _given_in_table(context: Conditional, counts: Mapping[tuple[Label, Label], int]) -> Conditional:
