@@ -30,6 +30,7 @@ from liftlock.notions.lift import LeakRange
 from liftlock.report.format import percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
+from liftlock.tables.protect.spec import ColumnSpec
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
 
 if TYPE_CHECKING:
@@ -101,19 +102,23 @@ class _Promise(NamedTuple):
         return f"{name} given {_listed(self.given)}" if self.given else name
 
 
-def _promises(column: ProtectedColumn) -> Iterator[_Promise]:
-    """Give what a column promises."""
+def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
+    """Return what a column promises to whoever has the rows.
+
+    If they hold the given columns, it is what holds given these; else what holds without them.
+    """
     encoding = column.mechanism.encoding
     rules = getattr(encoding, "given", None)
     given = () if rules is None else rules.names
+    seen = set(given) <= set(stays)
     own = tuple(dict.fromkeys((column.name, *_names(column))))
+    every = []
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
-        yield _Promise(
-            own if about is None else (about,),
-            each.notion,
-            given if each.context.kind == "given" else (),
-        )
+        rests = given if str(each.context.kind) == "given" else ()
+        every.append(_Promise(own if about is None else (about,), each.notion, rests))
+    chosen = {each.about for each in every if bool(each.given) == seen}
+    return [each for each in every if bool(each.given) == seen or each.about not in chosen]
 
 
 def _within(value: float, budget: Budget | None) -> bool:
@@ -183,7 +188,7 @@ def _promise(protection: Protection) -> str:
     """Say what was promised about which secrets: ``lip(0.5) about "hiv"``."""
     said: dict[str, list[str]] = {}
     for column in protection.columns:
-        for each in _promises(column):
+        for each in _promises(column, protection.stays):
             asked = each.notion if protection.total is None else protection.total.notion
             about = said.setdefault(str(asked), [])
             if each.text not in about:
@@ -220,7 +225,7 @@ class _Court:
         """What was promised about each secret, and of which released columns."""
         found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
         for column in self.protection.columns:
-            for each in _promises(column):
+            for each in _promises(column, self.protection.stays):
                 total = self.protection.total
                 asked = each.notion if total is None else total.notion
                 for secret in each.about:
@@ -324,7 +329,9 @@ class _Court:
                     yield self._too_much_together(leak, notion)
                     break
         names = tuple(column.name for column in columns)
-        own = {each.about[0] for column in columns for each in _promises(column)}
+        own = {
+            each.about[0] for column in columns for each in _promises(column, self.protection.stays)
+        }
         for secret in self.limits:
             if secret not in seen and secret in own:
                 yield Finding(
@@ -487,8 +494,9 @@ class _Court:
         told = self._told_by(row.secret, limits.given)
         subject = f"{what}, beyond what {_listed(limits.given)} tells"
         least = _without_given(row.population_at_least, told)
-        if not set(limits.given) <= set(row.kept):
-            return [_Measure(subject, least, least)]
+        if not set(limits.given) <= set(row.kept):  # whoever has the row sees the given cells too
+            unknown = any(map(math.isinf, told))
+            return [_Measure(subject, told if unknown else least, least)]
         low, up = row.population
         most = LeakRange(low + told.eps_upper, up + told.eps_lower)
         return [beyond, _Measure(subject, most, least)]
@@ -571,7 +579,7 @@ class _Court:
         return {
             name
             for column in self.protection.columns
-            for each in _promises(column)
+            for each in _promises(column, self.protection.stays)
             for name in each.given
         }
 
@@ -581,6 +589,8 @@ class _Court:
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
+        if not hasattr(ColumnSpec, "given"):
+            return ()
         if not fresh or not counted or len(names) > _FEW or self.protection.total is not None:
             return ()
         return (
