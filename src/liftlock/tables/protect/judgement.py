@@ -27,7 +27,7 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LeakRange
-from liftlock.report.format import percent, shown
+from liftlock.report.format import CERTAIN, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.spec import ColumnSpec
@@ -797,7 +797,7 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
 
 
 def _up_to(value: float) -> str:
-    if math.isinf(value):
+    if value > CERTAIN:
         return "any amount"
     return f"up to {round_up_text(Fraction(value))} nats"
 
