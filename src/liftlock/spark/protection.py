@@ -86,7 +86,8 @@ def protect(
         if is_numeric(spec, arrow_type(df.schema[column_position(df, spec.column)])):
             numeric.add(spec.column)
     place = None if path is None else os.fspath(path)
-    check_destination(df.sparkSession, place)
+    with raise_refusals():
+        check_destination(df.sparkSession, place)
     source = GroupedTable(df, frozenset(learned), frozenset(numeric))
     prepared = prepare(
         source,
