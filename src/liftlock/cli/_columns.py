@@ -66,6 +66,18 @@ class ColumnOptions(OptionGroup):
         metavar="NAME CLAIM",
         help="Guarantee of one column, overriding the common one, e.g. pay lip=0.5. Repeatable.",
     )
+    total: str | None = option(
+        "--total",
+        metavar="CLAIM",
+        help="One guarantee for all columns together about each secret, e.g. lip=1, split so that "
+        "they keep the most.",
+    )
+    weights: tuple[str, ...] = option(
+        "--weight",
+        multiple=True,
+        metavar="NAME=W",
+        help="With --total: split it by these weights (others have 1). Repeatable.",
+    )
     joints: tuple[Path, ...] = option(
         "--joint",
         type=FILE,
@@ -141,6 +153,14 @@ class ColumnOptions(OptionGroup):
         "--bins", multiple=True, metavar="[NAME=]N", help="Number of bins for numbers. Repeatable."
     )
 
+    decimals: tuple[str, ...] = option(
+        "--decimals",
+        multiple=True,
+        metavar="[NAME=]N",
+        help="Decimals of the numbers that are released. Repeatable.  [default: 0 for a column of "
+        "whole numbers, else as many as tell them apart]",
+    )
+
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
         found: dict[str, Path | None] = {}
@@ -164,6 +184,7 @@ class ColumnOptions(OptionGroup):
             method = find_design(method).key
         domains = parse_by_column(self.domains, columns, "--domain")
         bins = parse_by_column(self.bins, columns, "--bins")
+        decimals = parse_by_column(self.decimals, columns, "--decimals")
         for domain in domains.values():
             read_domain(domain)
         for name in self.numbers:
@@ -199,10 +220,19 @@ class ColumnOptions(OptionGroup):
             numbers=self.numbers,
             domain=domains,
             bins={name: check_bins(_read_integer(count, "--bins")) for name, count in bins.items()},
+            decimals={
+                name: _read_integer(count, "--decimals", 0) for name, count in decimals.items()
+            },
             local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
             normalise=self.normalise,
         )
+
+    def read_total(self) -> tuple[Notion | None, dict[str, str]]:
+        """Read the budget that all columns share, and their weights."""
+        if self.total is None:
+            return None, {}
+        return parse_claim(self.total), parse_by_column(self.weights, self.columns, "--weight")
 
     def _utility(self, context: Any) -> Any:
         if self.utility.loss is None:
@@ -213,6 +243,14 @@ class ColumnOptions(OptionGroup):
 
     def _notions(self) -> tuple[Notion | None, dict[str, Notion]]:
         """Read the guarantee for all columns, and those of single ones."""
+        if self.total is not None:
+            given = self.guarantee.given_options()
+            if given or self.budgets:
+                name = "--budget" if self.budgets else given[0]
+                raise click.UsageError(f"{name} does not go with --total, which is split")
+            return parse_claim(self.total), {}
+        if self.weights:
+            raise click.UsageError("--weight goes with --total")
         others: dict[str, Notion] = {}
         for name, claim in self.budgets:
             if name not in self.columns:
@@ -280,9 +318,11 @@ def _per_user_options(
     return dict(found)
 
 
-def _read_integer(text: str, option: str) -> int:
+def _read_integer(text: str, option: str, least: int = 2) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise InputError(f"{option} is not a whole number", value=text, remedy="give 2 or more")
+        raise InputError(
+            f"{option} is not a whole number", value=text, remedy=f"give {least} or more"
+        )
     return int(text)
 
 

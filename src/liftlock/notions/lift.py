@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -228,6 +228,13 @@ def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
 
 
 # --- extremes in any context ----------------------------------------------------------------------
+
+
+class LeakRange(NamedTuple):
+    """How far beliefs about a secret fall and rise, in nats; infinity where one is ruled out."""
+
+    eps_lower: float
+    eps_upper: float
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,8 +15,15 @@ from liftlock.mechanism import Mechanism
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.result import Protection
-from liftlock.tables.protect.spec import AnyNotion, ColumnSpec, SpecOptions, column_specs
+from liftlock.tables.protect.result import Protection, ReportHead
+from liftlock.tables.protect.spec import (
+    AnyNotion,
+    ColumnSpec,
+    SpecOptions,
+    column_specs,
+    read_total,
+)
+from liftlock.tables.protect.verdict import Verdict
 from liftlock.tables.releases import TableRelease
 
 
@@ -32,15 +39,29 @@ class ProtectedFrame:
         """The mechanism of each column, or of columns that are one value."""
         return {column.name: column.mechanism for column in self.protection.columns}
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report for people: one page of HTML."""
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the rows of the frame keep what was promised, and what is against it."""
+        return self.protection.verdict
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        purpose: str = "",
+        responsible: str = "",
+        data_date: str = "",
+        edition: str = "",
+    ) -> None:
+        """Write the report for people: one page of HTML, whose head says what it is told here."""
         from liftlock.report.html import write_report
 
-        write_report(self.protection, Path(path))
+        head = ReportHead(purpose, responsible, data_date, edition)
+        write_report(replace(self.protection, head=head), Path(path))
 
     def __repr__(self) -> str:
         names = ", ".join(self.mechanisms)
-        return f"<ProtectedFrame {names}: {self.protection.rows:,} rows>"
+        return f"<ProtectedFrame {names}: {self.protection.rows:,} rows, {self.verdict.words}>"
 
 
 def protect(
@@ -50,6 +71,8 @@ def protect(
     *,
     secret: str | Sequence[str | None] | None = None,
     together: bool = False,
+    total: AnyNotion | None = None,
+    weights: Mapping[str, object] | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     seconds: float = SECONDS,
@@ -67,13 +90,17 @@ def protect(
     domain and cells (see `liftlock.tables.protect.spec.SpecOptions`). Columns that differ in any of
     these are given as a list of `ColumnSpec`, without a notion beside it.
 
+    Instead of a notion for each, ``total="lip=1"`` is what all columns together may tell about each
+    secret; it is split so that they keep the most, or in proportion to `weights`.
+
     >>> from liftlock.notions.lip import LIP
     >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
     >>> done = protect(people, "job", LIP("0.5"), secret="sex")
     >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
     (['job'], True)
     """
-    specs = column_specs(column, notion, secret, **how)
+    whole = read_total(total, notion)
+    specs = column_specs(column, whole or notion, secret, **how)
     adapter = FrameAdapter.of(frame)
     for spec in specs:
         adapter.cells(spec.column)  # no level of an index, which is never replaced
@@ -87,6 +114,8 @@ def protect(
         seconds=seconds,
         curve=curve,
         together=together,
+        total=whole,
+        weights=weights,
         watch=ignore_progress if watch is None else watch,
     )
     release = TableRelease(protection, source, specs)
@@ -108,8 +137,4 @@ def _release_frame(adapter: FrameAdapter, source: FrameSource, release: TableRel
         )
         for name, kind in change.gives.items()
     }
-    safe = adapter.replace_columns(
-        columns, [name for name in change.dropped if name not in source.index]
-    )
-    levels = [at for at, name in enumerate(source.index) if name in change.dropped]
-    return safe.reset_index(level=levels, drop=True) if levels else safe
+    return source.replace_columns(columns, change.dropped)

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-ERROR_RATE = 0.01
-"""In how many of all tables chance may pass for more, unless told otherwise."""
+from liftlock.transfer.bets import ERROR_RATE
 
 _ROUNDING = 1e-6
 """More than the relative error of a tail in floats, which is about 1e-8 for a million rows."""

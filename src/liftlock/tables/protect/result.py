@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.notions.lift import LeakRange
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class EmpiricalLeakage:
     """Whether the budget is kept there as well."""
     mapped: int = 0
     """How many rows have a value that is not known, and became another."""
+    at_least: LeakRange | None = None
+    """Where it is not kept: lower confidence bounds, what chance does not explain."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +98,6 @@ class CombinedLeak:
             return False
 
 
-class LeakRange(NamedTuple):
-    """How far beliefs about a secret fall and rise, in nats; infinity where one is ruled out."""
-
-    eps_lower: float
-    eps_upper: float
-
-
 class RowWitness(NamedTuple):
     """The row behind the largest number: a value of the secret, the kept cells, the outputs."""
 
@@ -112,7 +112,7 @@ class RowLeak:
 
     `population` is P(s|k,y) / P(s), `alone` is P(s|k) / P(s), and `beyond` is P(s|k,y) / P(s|k):
     all three exact in the table, rounded up. The others are about the people whom the rows are
-    draws of; `liftlock.tables.protect.chance` has their error rate.
+    draws of; `liftlock.transfer.bets` has their error rate.
     """
 
     secret: str
@@ -138,6 +138,35 @@ class RowLeak:
 
 
 @dataclass(frozen=True)
+class BudgetShare:
+    """What one column got of a total budget, and what it keeps of its usefulness with that."""
+
+    column: str
+    notion: Notion
+    kept: float
+    """From 0, as good as no release, to 1, as good as the truth."""
+    equal: Notion | None = None
+    """What an equal split would give it; None if no equal split was proved to keep the total."""
+    equal_kept: float | None = None
+
+
+@dataclass(frozen=True)
+class TotalBudget:
+    """One budget for all released columns together, about each secret, and how it was split."""
+
+    notion: Notion
+    shares: tuple[BudgetShare, ...]
+    leaks: tuple[CombinedLeak, ...]
+    """The account of the product of all columns about each secret, which proves that it is kept."""
+    weighted: bool = False
+    """Whether the shares are by weights that were given, not searched."""
+
+    def __post_init__(self) -> None:
+        for leak in self.leaks:
+            leak.account.refuse_beyond(self.notion, f"all columns together about {leak.secret!r}")
+
+
+@dataclass(frozen=True)
 class KeptColumn:
     """A column that stays as it is, and what it tells about a secret by itself."""
 
@@ -151,6 +180,20 @@ class KeptColumn:
     pooled: float = 0.0
     """The share of rows whose values are too rare to be judged one by one, and were judged
     together; the leakages are theirs if these are larger. 0 if there are none."""
+
+
+@dataclass(frozen=True)
+class ReportHead:
+    """What the head of a report says beside what was measured; empty where nobody told."""
+
+    purpose: str = ""
+    """What the data is released for."""
+    responsible: str = ""
+    """Who answers for the release."""
+    data_date: str = ""
+    """The date or period of the data."""
+    edition: str = ""
+    """The version of the report."""
 
 
 @dataclass(frozen=True)
@@ -171,15 +214,33 @@ class Protection:
     """The hash of the table that was written, to tell it from others of the same name."""
     day: str | None = None
     """When it was released, as 2026-11-16."""
+    total: TotalBudget | None = None
+    """The budget that all released columns keep together, if one was given."""
     rows_out: tuple[RowLeak, ...] = ()
     """What a row of the output tells: released columns with one, two and all kept ones."""
     not_measured: tuple[str, ...] = ()
     """What was not looked at in the output, a sentence each."""
+    stays: tuple[str, ...] = ()
+    """The columns that are kept as they are."""
+    insisted: tuple[str, ...] = ()
+    """Those of them that were to be kept whatever they tell."""
+    ordered: tuple[str, ...] = ()
+    """Secrets and replaced columns by which the rows are sorted or grouped."""
+    head: ReportHead = ReportHead()
+    command: tuple[str, ...] = ()
+    """The words of the command that asked for it, after ``liftlock``; empty if none did."""
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the rows that go out keep what was promised."""
+        from liftlock.tables.protect.judgement import judge
+
+        return judge(self)
 
     def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
-        """Return what the columns that hide a secret promise, each by itself."""
+        """Return what the columns that hide a secret promise: each by itself, or one for all."""
         return {
-            column.name: column.mechanism.notion
+            column.name: column.mechanism.notion if self.total is None else self.total.notion
             for column in self.columns
             if column.name in leak.columns and column.guards(leak.secret)
         }

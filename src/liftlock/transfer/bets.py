@@ -1,0 +1,319 @@
+"""Bets: what a fixed channel leaks about the people whom the rows of a table are draws of.
+
+Rows (s, x) are independent draws from an unknown joint P, of which only the counts N are known; the
+channel W is fixed. With w = W(y|x), p = P(s) and R a limit, the lift P(s|y) / P(s) is at most R if
+
+    E[w (R p - B)] >= 0,    B = 1 where the row has the secret s, else 0.
+
+A gambler who doubts it starts with 1, and wins or loses a share of the capital with each row:
+
+    M(p) = product over rows of 1 + h Z,    Z = sign (w (R p - B) + k (B - p)),
+
+with the stake h and the slope k fixed before the rows are seen. E[B] = p, so if the other side is
+right the capital has mean 1 or less, and is 1 / error or more with probability at most the error
+(Markov), at every number of rows. p is not known but lies in an interval, on which ln M is
+concave: its ends decide. The same coins for every machine send a fifth of the rows, at random and
+whatever they say, to set the stakes; the others bet.
+
+*At most* needs no share of the error for each secret and output: to be wrong, the bet of the one
+with the largest lift must have been won. *At least* is the mean over all of them of the capitals.
+With h and k fixed, M rises or falls with R, so that the largest limit that is lost is found by
+halving.
+
+Source: math Theorem 4 (bets), Theorem 2 (intersection-union).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.exact.integers import Floats
+from liftlock.notions.lift import LeakRange
+from liftlock.probe.coins import Coins
+from liftlock.probe.intervals import proportion_lower, proportion_upper
+
+ERROR_RATE = 0.01
+"""In how many of all tables chance may pass for more, unless told otherwise."""
+
+Side: TypeAlias = Literal["lower", "upper"]
+
+_FOR_STAKES = 0.2
+"""The share of the rows that set the stakes."""
+
+_FOR_SECRETS = 0.1
+"""The share of the error that the intervals of P(s) may use."""
+
+_STEPS_PER_NAT = 1000
+_MOST_STEPS = 1 << 14
+"""Bounds are multiples of a thousandth of a nat; above 16 nats there is none."""
+
+_LEFT = 0.5
+"""What a row leaves of the capital at least, where P(s) is near what the first rows say."""
+
+_NEAR = 3.0
+"""So many standard errors from what the first rows say are near."""
+
+_TRIED = np.concatenate([[0.0], 16.0 * 0.5 ** np.linspace(12, 0, 97)])
+"""Limits in nats that stakes may be set for."""
+
+_MOST_AT_ONCE = 1 << 21
+"""So many numbers are in the memory at once."""
+
+_ROUNDING = 1e-9
+"""More than the relative error of a sum of logarithms in floats, and the error of its terms."""
+
+
+class LeakBounds(NamedTuple):
+    """Confidence bounds of a leakage."""
+
+    at_least: LeakRange
+    """Both sides hold at once but for the error rate: what chance does not explain."""
+    at_most: LeakRange
+    """Each side holds but for the error rate; infinity where rows are too few for a bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Bets on what a channel leaks, from the counts of secrets and inputs.
+
+    `counts` are rows of (secret, input), `chances` are W(y|x) for (input, output), and `ends` the
+    smallest and the largest W(y|x) of each output over all inputs that may occur, if these are more
+    than the ones that are counted. A secret without rows has no upper bound. Rows must be
+    independent: one for each person.
+
+    >>> rows = np.array([[4000, 1000], [1000, 4000]])
+    >>> found = Bets(rows, np.eye(2)).bounds()
+    >>> found.at_least, found.at_most  # truly ln 2.5 = 0.916, ln 1.6 = 0.470
+    (LeakRange(eps_lower=0.816, eps_upper=0.436), LeakRange(eps_lower=1.0, eps_upper=0.503))
+    """
+
+    counts: npt.NDArray[np.int64]
+    chances: Floats
+    ends: tuple[Floats, Floats] | None = None
+    seed: int = 0
+
+    # --- what is asked ---------------------------------------------------------------------------
+
+    def bounds(self, error: float = ERROR_RATE) -> LeakBounds:
+        """Return lower and upper confidence bounds of both sides of the leakage."""
+        return LeakBounds(self.at_least(error), self.at_most(error))
+
+    def at_least(self, error: float = ERROR_RATE) -> LeakRange:
+        """Return lower bounds of how far beliefs fall and rise, wrong together with the error."""
+        return LeakRange(*(self._at_least(side, error / 2) for side in _SIDES))
+
+    def at_most(self, error: float = ERROR_RATE) -> LeakRange:
+        """Return upper bounds of how far beliefs fall and rise, each wrong with the error."""
+        return LeakRange(*(self._at_most(side, error) for side in _SIDES))
+
+    def certify(self, lower: float | None, upper: float | None, error: float = ERROR_RATE) -> bool:
+        """Tell whether the leakage is within limits in nats; None is no limit.
+
+        Of channels that leak more, at most the error rate is certified.
+        """
+        return all(
+            self._certified(self._place_bet(side, error, limit, against=False), limit)
+            for side, limit in _limited(lower, upper)
+        )
+
+    def alarm(self, lower: float | None, upper: float | None, error: float = ERROR_RATE) -> bool:
+        """Tell whether the leakage is beyond limits in nats; None is no limit.
+
+        Of channels that leak no more than that, at most the error rate raises it.
+        """
+        sides = _limited(lower, upper)
+        return any(
+            self._alarmed(self._place_bet(side, error / len(sides), limit, against=True), limit)
+            for side, limit in sides
+        )
+
+    def _at_least(self, side: Side, error: float) -> float:
+        bet = self._place_bet(side, error, None, against=True)
+        if not self._alarmed(bet, 0.0):
+            return 0.0
+        lost, won = 0, _MOST_STEPS
+        while won - lost > 1:
+            middle = (lost + won) // 2
+            if self._alarmed(bet, middle / _STEPS_PER_NAT):
+                lost = middle
+            else:
+                won = middle
+        return lost / _STEPS_PER_NAT
+
+    def _at_most(self, side: Side, error: float) -> float:
+        bet = self._place_bet(side, error, None, against=False)
+        if not self._certified(bet, _MOST_STEPS / _STEPS_PER_NAT):
+            return math.inf
+        low, high = -1, _MOST_STEPS
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._certified(bet, middle / _STEPS_PER_NAT):
+                high = middle
+            else:
+                low = middle
+        return high / _STEPS_PER_NAT
+
+    def _certified(self, bet: _Bet, limit: float) -> bool:
+        """Tell whether all bets that one lift is beyond the limit are lost, each by itself."""
+        needed = -math.log((1 - _FOR_SECRETS) * bet.error)
+        return all(bool((capital >= needed).all()) for capital in self._capitals(bet, limit))
+
+    def _alarmed(self, bet: _Bet, limit: float) -> bool:
+        """Tell whether the mean bet that all lifts are within the limit is lost."""
+        needed = -math.log((1 - _FOR_SECRETS) * bet.error) + math.log(max(bet.stake.size, 1))
+        total = -math.inf
+        for capital in self._capitals(bet, limit):
+            total = np.logaddexp(total, np.logaddexp.reduce(capital, axis=None))
+        return bool(total >= needed)
+
+    # --- setting the stakes, with the first rows -------------------------------------------------
+
+    @cached_property
+    def _used(self) -> npt.NDArray[np.bool_]:
+        """Which outputs can come out."""
+        return np.asarray(self._ends[1] > 0)
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats]:
+        if self.ends is not None:
+            return self.ends
+        return self.chances.min(axis=0), self.chances.max(axis=0)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """The share w for (input, output); the largest of an output is 1."""
+        return np.asarray(self.chances[:, self._used] / self._ends[1][self._used])
+
+    @cached_property
+    def _least(self) -> Floats:
+        """The smallest w of each output."""
+        return np.asarray((self._ends[0] / np.maximum(self._ends[1], 1e-300))[self._used])
+
+    @cached_property
+    def _first(self) -> npt.NDArray[np.int64]:
+        """The counts of the rows that set the stakes."""
+        coins = Coins(self.seed)
+        coins.see(self.counts)
+        return np.asarray(coins.toss().binomial(self.counts, _FOR_STAKES), dtype=np.int64)
+
+    def _place_bet(self, side: Side, error: float, limit: float | None, *, against: bool) -> _Bet:
+        """Set stakes for a limit, or each for the one at which it would just be decided."""
+        w, first = self._weights, self._first
+        rows, betting = int(first.sum()), int(self.counts.sum() - first.sum())
+        inputs = (first.sum(axis=0) + 1 / w.shape[0]) / (rows + 1)
+        p = ((first.sum(axis=1) + 0.5) / (rows + 1))[:, None]
+        mean, square = inputs @ w, inputs @ w**2
+        # One more row, of a person who is like everybody else.
+        both = (first @ w + p * mean) / (rows + 1)
+        both_square = (first @ w**2 + p * square) / (rows + 1)
+        shape = both.shape
+        sign = 1.0 if (side == "upper") != against else -1.0
+        chance = error / max(both.size, 1) if against else error
+        enough = math.sqrt(2 * -math.log((1 - _FOR_SECRETS) * chance) / max(betting, 1))
+
+        def spread(ratio: Floats) -> Floats:
+            """Return the standard deviation of Z with k = R E[w]."""
+            slope = ratio * mean
+            alone = (ratio * p) ** 2 * (square - mean**2)
+            mixed = 2 * ratio * p * (both_square - both * (mean + slope) + p * mean * slope)
+            told = both_square - 2 * both * slope + p * slope**2
+            found: Floats = np.sqrt(np.maximum(alone - mixed + told, 1e-12 * mean * p) + 1e-300)
+            return found
+
+        if limit is not None:
+            ratio = np.full(shape, math.exp(limit if side == "upper" else -limit))
+        else:
+            tried = np.exp(_TRIED if side == "upper" else -_TRIED)[:, None, None]
+            decided = sign * (mean * tried * p - both) >= enough * spread(tried)
+            if against:  # the last limit at which it would be decided, else the first
+                at = np.where(
+                    decided.any(axis=0), len(_TRIED) - 1 - decided[::-1].argmax(axis=0), 0
+                )
+            else:  # the first one
+                at = np.where(decided.any(axis=0), decided.argmax(axis=0), len(_TRIED) - 1)
+            ratio = tried[at, 0, 0]
+        slope = ratio * mean
+        worst = np.min([sign * z for z in self._corners(ratio, slope, _near(p, rows))], axis=0)
+        most = np.where(worst < 0, (1 - _LEFT) / np.maximum(-worst, 1e-300), np.inf)
+        stake = np.minimum(enough / spread(ratio), most)
+        share = _FOR_SECRETS * error / (2 * shape[0] if against else 2)
+        told, total = self.counts.sum(axis=1)[:, None], int(self.counts.sum())
+        secret = proportion_lower(told, total, share), proportion_upper(told, total, share)
+        return _Bet(side, error, sign, stake, slope, secret)
+
+    def _corners(self, ratio: Floats, slope: Floats, secret: tuple[Floats, Floats]) -> list[Floats]:
+        """Return Z at all ends of w, p and B, of which Z is a multilinear function."""
+        return [
+            w * (ratio * p - told) + slope * (told - p)
+            for w in (self._least, np.ones_like(self._least))
+            for p in secret
+            for told in (0.0, 1.0)
+        ]
+
+    # --- betting, with the others ----------------------------------------------------------------
+
+    def _capitals(self, bet: _Bet, limit: float) -> Iterator[Floats]:
+        """Yield ln M at the worst P(s), rounded down, for (secret, output), some at a time."""
+        ratio = np.exp(np.full(bet.stake.shape, limit if bet.side == "upper" else -limit))
+        corners = [bet.sign * z for z in self._corners(ratio, bet.slope, bet.secret)]
+        possible = 1 + bet.stake * np.min(corners, axis=0) > _ROUNDING
+        later = self.counts - self._first
+        others = later.sum(axis=0) - later
+        w = self._weights.T[None]  # secret, output, input
+        step = max(1, _MOST_AT_ONCE // max(1, w.size))
+        for start in range(0, len(later), step):
+            part = slice(start, start + step)
+            stake, slope = bet.sign * bet.stake[part, :, None], bet.slope[part, :, None]
+            lift = w * ratio[part, :, None]
+            told, untold = later[part, None, :], others[part, None, :]
+            worst = np.full(bet.stake[part].shape, np.inf)
+            for end in bet.secret:
+                p = end[part, :, None]
+                where = np.broadcast_to(possible[part, :, None], lift.shape)
+                with_secret = stake * (lift * p - w + slope * (1 - p))
+                without = stake * (lift * p - slope * p)
+                terms = told * np.log1p(np.where(where, with_secret, 0.0))
+                terms_without = untold * np.log1p(np.where(where, without, 0.0))
+                size = np.abs(terms).sum(axis=2) + np.abs(terms_without).sum(axis=2)
+                total = terms.sum(axis=2) + terms_without.sum(axis=2)
+                worst = np.minimum(worst, total - _ROUNDING * (1 + size))
+            yield np.where(possible[part], worst, -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bet:
+    """One bet for each (secret, output): that a limit is kept, or, with the other sign, broken."""
+
+    side: Side
+    error: float
+    sign: float
+    stake: Floats
+    slope: Floats
+    secret: tuple[Floats, Floats]
+    """The ends of the interval of P(s)."""
+
+
+_SIDES: tuple[Side, Side] = ("lower", "upper")
+
+
+def _near(p: Floats, rows: int) -> tuple[Floats, Floats]:
+    """Return between which ends a probability may well be that is p in so many rows."""
+    error = _NEAR * np.sqrt(p * (1 - p) / max(rows, 1))
+    low = np.maximum(np.minimum(p / 2, p - error), 0.0)
+    return low, np.minimum(np.maximum(1.5 * p, p + error), 1.0)
+
+
+def _limited(lower: float | None, upper: float | None) -> list[tuple[Side, float]]:
+    """Return the sides that have a limit."""
+    return [
+        (side, limit)
+        for side, limit in zip(_SIDES, (lower, upper), strict=True)
+        if limit is not None and math.isfinite(limit)
+    ]
