@@ -18,6 +18,7 @@ from liftlock.spark.columns import (
     column_position,
 )
 from liftlock.spark.materialisation import check_destination
+from liftlock.spark.refusals import raise_refusals
 from liftlock.spark.releases import release_columns
 from liftlock.spark.sources import GroupedTable
 from liftlock.tables.protect.api import ProtectedFrame
