@@ -88,6 +88,7 @@ def release_command(
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.kept import choose_columns, count_names
+    from liftlock.tables.people import PersonColumn
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, make_change
     from liftlock.tables.stream import check_output, rewrite_table
@@ -114,6 +115,9 @@ def release_command(
         )
     for text in others.notes:
         note(text)
+    if isinstance(worker, PersonColumn):
+        with show_table_progress("counting people", source.unit) as shown:
+            worker.look_at(source, shown)
     change = make_change(source, [work], others.dropped)
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
