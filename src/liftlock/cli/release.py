@@ -145,6 +145,8 @@ def release_command(
         one = "release" if by_profile is None else "observation"
         show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} privatised")
         show(f"guarantee for one {one}: {made.guarantee}")
+        if said := made.describe_person():
+            show(said)
     elif by_profile is None:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:

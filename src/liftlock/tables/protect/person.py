@@ -392,7 +392,7 @@ def _is_measured(cells: pa.Array) -> bool:
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         points = pc.sum(pc.match_substring_regex(cells, r"^-?[0-9]*\.[0-9]+$")).as_py() or 0
         return bool(2 * points > len(cells))
-    return pa.types.is_boolean(cells.type) or pa.types.is_nested(cells.type)
+    return bool(pa.types.is_boolean(cells.type) or pa.types.is_nested(cells.type))
 
 
 def _reason(name: str, tallies: Sequence[PersonCounter]) -> str:
