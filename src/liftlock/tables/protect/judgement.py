@@ -116,7 +116,9 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
         rests = given if str(each.context.kind) == "given" else ()
-        every.append(_Promise(own if about is None else (about,), each.notion, rests))
+        # For a person with several rows the promise is not that of a single row.
+        notion = each.notion if place else column.mechanism.promised
+        every.append(_Promise(own if about is None else (about,), notion, rests))
     chosen = {each.about for each in every if bool(each.given) == seen}
     return [each for each in every if bool(each.given) == seen or each.about not in chosen]
 
@@ -193,7 +195,9 @@ def _promise(protection: Protection) -> str:
             about = said.setdefault(str(asked), [])
             if each.text not in about:
                 about.append(each.text)
-    return " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
+    text = " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
+    whose = protection.person
+    return text if whose is None else f"{text} for all rows of one {shown(whose.column)}"
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,7 @@ class _Court:
         yield from rows
         yield from self._order_of_rows()
         yield from self._not_measured(rows)
+        yield from self._people()
 
     @cached_property
     def limits(self) -> dict[str, list[tuple[frozenset[str], _Limits]]]:
@@ -238,6 +243,25 @@ class _Court:
         promised = self.limits.get(secret, [])
         own = [limits for names, limits in promised if names <= set(released)]
         return own or [limits for _, limits in promised]
+
+    def _people(self) -> Iterator[Finding]:
+        """Look at people who have several rows, of whom single rows are protected only."""
+        for column in self.protection.repeating:
+            yield Finding(
+                "open",
+                column.sentence,
+                column.secret,
+                (column.name,),
+                LeakRange(column.loss, column.loss),
+                remedies=(
+                    Remedy(
+                        f"promise it for all rows of a person ({shown(column.name)})",
+                        ("--person", column.name),
+                        (),
+                        f"person={column.name!r}",
+                    ),
+                ),
+            )
 
     # --- secrets and columns ----------------------------------------------------------------------
 
