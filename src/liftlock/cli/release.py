@@ -79,10 +79,11 @@ def release_command(
     """Replace a column of TABLE by what MECHANISM releases for it, whatever the table's size.
 
     The mechanism is proved again first. The secret that it hides is left out; order and all other
-    columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
-    output appears under its name only once it is whole. Each run is another release of the same
-    people: with --ledger it is recorded before that, and refused beyond a --limit. Of profiles each
-    row is an observation, and with --ledger and --id none can be released twice.
+    columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. What
+    the mechanism leaks in TABLE is counted, and printed beside what it promises. The output appears
+    under its name only once it is whole. Each run is another release of the same people: with
+    --ledger it is recorded before that, and refused beyond a --limit. Of profiles each row is an
+    observation, and with --ledger and --id none can be released twice.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet

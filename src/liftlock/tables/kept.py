@@ -250,7 +250,7 @@ class _Look:
             column = each.column if self._is_there(each.column) else None
             if column is not None:
                 seen = tally.found(column, place)
-                if not seen.nearly_all:
+                if tally.rows and not seen.nearly_all:
                     if seen.filled and column not in self.said:
                         raise _wrong_secret_error(self.source, seen, each.labels)
                     column = None

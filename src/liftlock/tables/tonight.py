@@ -72,22 +72,22 @@ class TableLeak:
 
     def refusal(self) -> NotCertified:
         """Return the error that says what is not kept."""
-        remark = f"in this table of {self.rows:,} rows; {self.describe_chance()}"
+        remark = (
+            f"in this table of {self.rows:,} rows, {self.describe_chance()}; nothing was released"
+        )
         return NotCertified(self.certificate, self.smallest, self.promised.about or "", remark)
 
     def describe_chance(self) -> str:
         """Say whether chance explains that more is leaked than promised."""
-        if self.more_than_chance is None:
-            return "whether that is more than chance was not tested"
+        if self.more_than_chance is None or self.at_least is None:
+            return "whether chance explains it was not tested"
+        rate = f"error rate {100 * ERROR_RATE:g} %"
         if not self.more_than_chance:
-            return "that is not more than chance explains"
-        told = ""
-        if self.at_least is not None:
-            lower, upper = self.at_least
-            told = f"; at least {lower:g} down and {upper:g} up are no chance"
+            return f"no more than chance explains ({rate})"
+        lower, upper = self.at_least
         return (
-            "that is more than chance explains (a promise that is kept raises this alarm in at "
-            f"most {100 * ERROR_RATE:g} % of tables{told})"
+            f"more than chance explains: of the people the rows were drawn from, beliefs fall by at "
+            f"least {lower:g} and rise by at least {upper:g} nats ({rate})"
         )
 
 
@@ -284,6 +284,4 @@ def _test_chance(
     chances: Floats = channel.weights.astype(np.float64) / 2.0**channel.bits
     bets = Bets(counts, chances)
     lower, upper = (None if limit is None else float(limit) for limit in limits)
-    if not bets.alarm(lower, upper, ERROR_RATE):
-        return False, None
-    return True, bets.at_least(ERROR_RATE)
+    return bets.alarm(lower, upper, ERROR_RATE), bets.at_least(ERROR_RATE)

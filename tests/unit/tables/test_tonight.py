@@ -94,7 +94,7 @@ def test_a_joint_that_moved_is_told_from_chance() -> None:
     broken = [leak for leak in same if not leak.holds]
     assert broken
     assert not any(leak.more_than_chance for leak in broken)
-    assert "not more than chance" in broken[0].describe_chance()
+    assert "no more than chance explains (error rate 1 %)" in broken[0].describe_chance()
     night = only(leaks_of(MADE, moved(11, 0.6)))
     assert night.more_than_chance
     assert night.at_least is not None

@@ -23,18 +23,19 @@ def leak_text(leak: TableLeak) -> str:
     words = f"in this table{about}: eps_lower {nats_text(lower)}, eps_upper {nats_text(upper)} nats"
     if leak.holds:
         return f"{words}, within the promise"
-    needed = f", which takes {leak.smallest}" if leak.smallest else ""
-    return f"{words}: MORE than promised{needed}; {leak.describe_chance()}"
+    if leak.smallest and leak.promised.notion.lift_limits() is None:
+        words += f", {leak.smallest}"
+    return f"{words}: MORE than promised\n  {leak.describe_chance()}"
 
 
 def leak_warnings(found: TonightsLeaks) -> Iterator[str]:
     """Say where more is leaked than promised, and chance does not explain it."""
     for leak in found.leaks:
         if leak.more_than_chance:
-            secret = "the value" if leak.secret is None else shown(leak.secret)
+            what = "shares of the values are" if leak.secret is None else "joint is"
             yield (
-                f"{leak.promised.text} was promised for another joint than that of this table, "
-                f"which tells more about {secret} (--check refuses such a table)"
+                f"the {what} no longer what {leak.promised.text} was promised for (--check refuses "
+                "such a table)"
             )
 
 
