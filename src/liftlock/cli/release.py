@@ -100,6 +100,7 @@ def release_command(
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.kept import choose_columns, count_names
+    from liftlock.tables.people import PersonColumn
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, make_change
     from liftlock.tables.stream import check_output, rewrite_table
@@ -134,6 +135,9 @@ def release_command(
         tonight.require_kept()
     for text in leak_notes(tonight):
         note(text)
+    if isinstance(worker, PersonColumn):
+        with show_table_progress("counting people", source.unit) as shown:
+            worker.look_at(source, shown)
     change = make_change(source, [work], others.dropped)
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
@@ -164,6 +168,8 @@ def release_command(
         show(f"guarantee for one {one}: {made.guarantee}")
         for leak in tonight.leaks:
             show(leak_text(leak))
+        if said := made.describe_person():
+            show(said)
     elif by_profile is None:
         show_json(_data(made, work, rows, tonight, output, note.texts))
     else:

@@ -30,6 +30,7 @@ from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.lift import LeakRange, LiftRange, extreme_lifts
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.kept import label_of_cell, labels_by_spelling
+from liftlock.tables.people import count_people
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.protect.count import MOST_VALUES, group_rows, to_countable
 from liftlock.tables.randomiser import ColumnRandomiser
@@ -86,7 +87,7 @@ class TableLeak:
             return f"no more than chance explains ({rate})"
         lower, upper = self.at_least
         return (
-            f"more than chance explains: of the people the rows were drawn from, beliefs fall by at "
+            "more than chance explains: of the people the rows were drawn from, beliefs fall by at "
             f"least {lower:g} and rise by at least {upper:g} nats ({rate})"
         )
 
@@ -142,7 +143,14 @@ def measure_table(
             )
         else:
             wanted.append((each, column))
-    count = _Count(worker, tuple(dict.fromkeys(column for _, column in wanted)))
+    told = tuple(dict.fromkeys(column for _, column in wanted))
+    count = _Count(worker, told)
+    rule = mechanism.person
+    if rule is not None and rule.mode == "repeat" and told:
+        # The rows of a person have one report in common: what they tell, they tell together.
+        names = [name for name in (*map(str, worker.names), *told) if name is not None]
+        numeric = {str(code.name): code.spelled for code in worker.codes if code.numeric}
+        source = count_people(source, rule.column, names, numeric, watch).source()
     count.add_all(source, watch)
     leaks, empty = [], False
     for each, column in wanted:
@@ -179,7 +187,7 @@ class _Count:
         self.tallies = {column: Counter() for column in self.columns}
         if not self.columns:
             return
-        needs = [str(name) for name in self.worker.needs]
+        needs = [str(name) for name in self.worker.names]
         names = [name for name in source.columns if name in {*needs, *self.columns}]
         for piece in source.batches(names, watch):
             cells = [piece.batch.column(name) for name in needs]

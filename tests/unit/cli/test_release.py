@@ -568,3 +568,29 @@ def test_a_table_that_changes_while_it_is_released_is_not(
     refused = run(*ask)
     assert_refused(refused, "the table changed while it was being released at t.csv")
     assert not Path("safe.csv").exists()
+
+
+def test_people_with_one_report_in_common_are_counted_once(run: Run) -> None:
+    """What a person's rows tell together is what one row of the person tells."""
+    people = [(f"u{at}", "yn"[at % 3 > 0], "ab"[at // 3 % 2]) for at in range(300)]
+    table = "user,hiv,x\n" + "".join(
+        f"{user},{hiv},{x}\n" * (1 + at % 4) for at, (user, hiv, x) in enumerate(people)
+    )
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "0.5"),
+        *("--person", "user", "--per-person", "repeat", "-o", "p.csv", "--mechanism", "m.json"),
+        files={"t.csv": table},
+    )
+    assert made.code == 0, made
+    moved = "user,hiv,x\n" + "".join(
+        f"{user},{hiv},{'a' if hiv == 'y' else x}\n" * (1 + at % 4)
+        for at, (user, hiv, x) in enumerate(people)
+    )
+    done = run("release", "m.json", "t.csv", "-o", "safe.csv", "--json", files={"t.csv": moved})
+    assert done.code == 0, done
+    (leak,) = json.loads(done.out)["in_table"]
+    law = law_of_file(json.loads(Path("m.json").read_text()))
+    rows = [{"hiv": hiv, "x": "a" if hiv == "y" else x} for _, hiv, x in people]
+    expected = row_lifts(rows, "hiv", [], lambda row: law(row["x"])).released
+    assert leak["rows"] == 300
+    assert leak["eps_upper"] == pytest.approx(expected.eps_upper, rel=1e-12)

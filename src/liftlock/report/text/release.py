@@ -25,7 +25,9 @@ def leak_text(leak: TableLeak) -> str:
         return f"{words}, within the promise"
     if leak.smallest and leak.promised.notion.lift_limits() is None:
         words += f", {leak.smallest}"
-    return f"{words}: MORE than promised\n  {leak.describe_chance()}"
+    if leak.more_than_chance:
+        return f"{words}: MORE than promised\n  {leak.describe_chance()}"
+    return f"{words}: more than promised, {leak.describe_chance()}"
 
 
 def leak_warnings(found: TonightsLeaks) -> Iterator[str]:
