@@ -141,6 +141,14 @@ class ColumnOptions(OptionGroup):
         "--bins", multiple=True, metavar="[NAME=]N", help="Number of bins for numbers. Repeatable."
     )
 
+    decimals: tuple[str, ...] = option(
+        "--decimals",
+        multiple=True,
+        metavar="[NAME=]N",
+        help="Decimals of the numbers that are released. Repeatable.  [default: 0 for a column of "
+        "whole numbers, else as many as tell them apart]",
+    )
+
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
         found: dict[str, Path | None] = {}
@@ -164,6 +172,7 @@ class ColumnOptions(OptionGroup):
             method = find_design(method).key
         domains = parse_by_column(self.domains, columns, "--domain")
         bins = parse_by_column(self.bins, columns, "--bins")
+        decimals = parse_by_column(self.decimals, columns, "--decimals")
         for domain in domains.values():
             read_domain(domain)
         for name in self.numbers:
@@ -199,6 +208,9 @@ class ColumnOptions(OptionGroup):
             numbers=self.numbers,
             domain=domains,
             bins={name: check_bins(_read_integer(count, "--bins")) for name, count in bins.items()},
+            decimals={
+                name: _read_integer(count, "--decimals", 0) for name, count in decimals.items()
+            },
             local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
             normalise=self.normalise,
@@ -280,9 +292,11 @@ def _per_user_options(
     return dict(found)
 
 
-def _read_integer(text: str, option: str) -> int:
+def _read_integer(text: str, option: str, least: int = 2) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise InputError(f"{option} is not a whole number", value=text, remedy="give 2 or more")
+        raise InputError(
+            f"{option} is not a whole number", value=text, remedy=f"give {least} or more"
+        )
     return int(text)
 
 

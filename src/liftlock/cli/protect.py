@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,20 +25,67 @@ from liftlock.cli._ledger import LedgerOptions
 from liftlock.cli._options import (
     FILE,
     REQUIRE_GAP,
+    OptionGroup,
     SafeTableOptions,
     TableOptions,
     check_outputs,
+    option,
     option_group,
     read_gap,
     read_seconds,
 )
 from liftlock.errors import FileError, InputError, NotProved
+from liftlock.report.format import printable
 
 if TYPE_CHECKING:
-    from liftlock.tables.protect.result import Protection
+    from liftlock.tables.protect.result import Protection, ReportHead
 
 
-@click.command("protect")
+@dataclass(frozen=True)
+class PageOptions(OptionGroup):
+    """The report, and what its head says."""
+
+    report: Path | None = option(
+        "--report", type=FILE, metavar="REPORT", help="Report to write (.html)."
+    )
+    purpose: str | None = option(
+        "--purpose", metavar="TEXT", help="With --report: what the data is released for."
+    )
+    responsible: str | None = option(
+        "--responsible", metavar="TEXT", help="With --report: who answers for the release."
+    )
+    data_date: str | None = option(
+        "--data-date", metavar="TEXT", help="With --report: the date or period of the data."
+    )
+    edition: str | None = option(
+        "--edition", metavar="TEXT", help="With --report: the version of the report, e.g. 2."
+    )
+
+    def head(self) -> ReportHead:
+        """Check that there is a report to head; return what its head says."""
+        for name in self.given_options():
+            if self.report is None:
+                raise click.UsageError(f"{name} goes with --report")
+        from liftlock.tables.protect.result import ReportHead
+
+        return ReportHead(
+            self.purpose or "", self.responsible or "", self.data_date or "", self.edition or ""
+        )
+
+
+class _QuotedCommand(click.Command):
+    """A command that can be said again: its words are in `meta` of its context."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember the words before they are parsed."""
+        ctx.meta[_WORDS] = (str(self.name), *args)
+        return super().parse_args(ctx, args)
+
+
+_WORDS = "liftlock.words"
+
+
+@click.command("protect", cls=_QuotedCommand)
 @click.argument("table", type=FILE, metavar="TABLE")
 @option_group("columns", ColumnOptions)
 @click.option(
@@ -53,8 +100,14 @@ if TYPE_CHECKING:
     help="Keep this column even if it reveals the secret. Repeatable.",
 )
 @option_group("reading", TableOptions)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Write nothing and exit with 1 unless every row that goes out keeps the promise: neither "
+    "what the table shows nor what could not be measured may be against it.",
+)
 @option_group("ledger", LedgerOptions)
-@click.option("--report", type=FILE, metavar="REPORT", help="Report to write (.html).")
+@option_group("page", PageOptions)
 @click.option(
     "--mechanism",
     "mechanisms",
@@ -73,8 +126,9 @@ def protect_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     reading: TableOptions,
+    strict: bool,
     ledger: LedgerOptions,
-    report: Path | None,
+    page: PageOptions,
     mechanisms: tuple[Path, ...],
     safe: SafeTableOptions,
 ) -> int:
@@ -92,6 +146,8 @@ def protect_command(
     """
     note = Notes()
     book = ledger.read()
+    report, head = page.report, page.head()
+    words = click.get_current_context().meta[_WORDS]
     output, force = safe.output, safe.force
     time = read_seconds(seconds)
     most = None if required is None else read_gap(required, "--require-gap")
@@ -134,6 +190,9 @@ def protect_command(
         )
         if most is not None:
             _require_gap(protection, most)
+        protection = replace(protection, head=head, command=words)
+        if strict and not protection.verdict.proved:
+            return _refuse(protection, note, as_json=safe.as_json)
         release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
         made = {column.name: column.mechanism for column in protection.columns}
@@ -146,26 +205,50 @@ def protect_command(
             record()
     if replaced:
         note.note_overwritten(output)
-    from liftlock.report.text.protect import protection_data, protection_report
-
-    for column in done.columns:
-        for text in column.notes:
-            note(text)
-    for text in done.notes:
-        note(text)
+    _note_columns(done, note)
     note(f"written to {output}, {', '.join(str(path) for path in files.values())}")
     if report is not None:
         note(f"report written to {report}")
-    if safe.as_json:
-        show_json(protection_data(done) | {"notes": note.texts})
+    _show(done, note, as_json=safe.as_json)
+    return 0
+
+
+def _note_columns(protection: Protection, note: Notes) -> None:
+    """Say what was done with cells, and what was seen of other columns."""
+    for column in protection.columns:
+        for text in column.notes:
+            note(text)
+    for text in protection.notes:
+        note(text)
+
+
+def _show(protection: Protection, note: Notes, *, as_json: bool) -> None:
+    """Print what was done, and the verdict last of all."""
+    from liftlock.report.text.protect import protection_data, protection_report, verdict_report
+
+    if as_json:
+        show_json(protection_data(protection) | {"notes": note.texts})
     else:
-        show(protection_report(done))
+        show(protection_report(protection))
     note.show()
-    for column in done.columns:
+    for column in protection.columns:
         origin = getattr(column.mechanism, "origin", None)
         if origin is not None and origin.warning:
             warn(f"{column.name}: {origin.warning}")
-    return 0
+    if not as_json:
+        show(verdict_report(protection.verdict))
+        command = protection.verdict.command_for()
+        if command:
+            show("to keep it:" if protection.verdict.level == "broken" else "to rule that out:")
+            show(f"  {printable(command)}", wrap=False)
+
+
+def _refuse(protection: Protection, note: Notes, *, as_json: bool) -> int:
+    """Say why nothing is written."""
+    _note_columns(protection, note)
+    note("nothing was written (--strict)")
+    _show(protection, note, as_json=as_json)
+    return 1
 
 
 def _require_gap(protection: Protection, most: float) -> None:

@@ -265,7 +265,12 @@ class TableEncoding:
         for each in listed:
             rules = dict(each)
             parts.append(Alphabet.of(plain_label(label) for label in rules.pop("labels", [])))
-            points.append(tuple(float(point) for point in rules.pop("points", [])))
+            points.append(
+                tuple(
+                    point if isinstance(point, int) else float(point)
+                    for point in rules.pop("points", [])
+                )
+            )
             columns.append(ColumnEncoding.from_data(rules))
         merged = tuple(
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])

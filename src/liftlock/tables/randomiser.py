@@ -169,7 +169,10 @@ class ColumnRandomiser:
             ]
         outputs = self.mechanism.table.outputs
         if isinstance(self.mechanism.context, GridPrior):
-            return [CellDecoder.of(points_of(outputs, "release").tolist())]
+            points = points_of(outputs, "release").tolist()
+            pairs = zip(outputs.labels, points, strict=True)
+            # Whole numbers are written without a point.
+            return [CellDecoder.of([int(p) if type(name) is int else p for name, p in pairs])]
         return [CellDecoder.of([self.codes[0].cell_of(label) for label in outputs.labels])]
 
     def may_be_none(self, place: int = 0) -> bool:

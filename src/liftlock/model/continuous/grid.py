@@ -519,6 +519,43 @@ def share_text(mass: float) -> str:
     return f"{100 * mass:.3g} %" if mass >= 1e-6 else "less than 0.0001 %"
 
 
+def round_numbers(
+    numbers: Sequence[float], decimals: int, ends: tuple[float, float]
+) -> list[float] | None:
+    """Round ascending numbers, each to one of its own, as near as there is one between the ends.
+
+    None if there are fewer numbers of so many decimals there. Without decimals they are integers.
+
+    >>> round_numbers([17.2, 28.51217, 28.6, 90], 0, (17, 90))
+    [17, 28, 29, 90]
+    >>> round_numbers([0.2, 0.5, 0.8], 0, (0, 1)) is None
+    True
+    """
+    unit = 10**decimals
+    low = math.ceil(Fraction(repr(float(ends[0]))) * unit)
+    high = math.floor(Fraction(repr(float(ends[1]))) * unit)
+    last = len(numbers) - 1
+    if high - low < last:
+        return None
+    # What is nearest and still ascends, if the i-th may not be less than i above the first: where
+    # neighbours clash they move together (pool adjacent violators).
+    pools: list[tuple[int, int]] = []
+    for place, number in enumerate(numbers):
+        pools.append((round(Fraction(repr(float(number))) * unit) - place, 1))
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] > pools[-1][0] * pools[-2][1]:
+            (total, size), (before, more) = pools.pop(), pools.pop()
+            pools.append((total + before, size + more))
+    shifts = [round(Fraction(total, size)) for total, size in pools for _ in range(size)]
+    found = [
+        min(max(shift + place, low + place), high - last + place)
+        for place, shift in enumerate(shifts)
+    ]
+    if not decimals:
+        return list(found)
+    labels = [float(Fraction(number, unit)) for number in found]
+    return labels if len(set(labels)) == len(labels) else None
+
+
 def number_labels(numbers: Sequence[float], step: float) -> tuple[list[float], list[Fraction]]:
     """Round numbers to a thousandth of a step; return them as labels and as exact coordinates.
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from liftlock.model.structured import UserChannel
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
     from liftlock.tables.protect.result import CombinedLeak, ProtectedColumn, Protection
+    from liftlock.tables.protect.verdict import Verdict
 
 FORMAT = "liftlock.protection"
 VERSION = 1
@@ -47,6 +49,27 @@ def protection_report(protection: Protection) -> RenderableType:
     left_out = ", ".join(shown(name) for name in protection.dropped)
     line = f"{protection.rows:,} rows: {names} replaced"
     parts.append(Text(f"{line}, {left_out} left out" if left_out else line, style="bold"))
+    return Group(*parts)
+
+
+_STYLES: dict[str, str] = {"kept": "green", "conditional": "yellow", "broken": "red"}
+_MOST_FINDINGS = 6
+
+
+def verdict_report(verdict: Verdict) -> RenderableType:
+    """Return the verdict on the table that goes out, and what is against it, the worst first."""
+    style = f"bold {_STYLES[verdict.level]}"
+    parts: list[RenderableType] = [
+        Text(f"{verdict.words.upper()}: {verdict.sentence}", style=style)
+    ]
+    for finding in verdict.findings[:_MOST_FINDINGS]:
+        words = finding.sentence
+        if finding.remedies:
+            words += f"; {' or '.join(remedy.words for remedy in finding.remedies)}"
+        parts.append(Padding(Text(f"- {printable(words)}"), (0, 0, 0, 2)))
+    more = len(verdict.findings) - _MOST_FINDINGS
+    if more > 0:
+        parts.append(Padding(Text(f"- and {more} more (--report, --json)"), (0, 0, 0, 2)))
     return Group(*parts)
 
 
@@ -157,6 +180,7 @@ def protection_data(protection: Protection) -> dict[str, Any]:
         "output": protection.output,
         "sha256": protection.sha256,
         "rows": protection.rows,
+        "verdict": protection.verdict.to_data(),
         "columns": [_column_data(column) for column in protection.columns],
         "combined": [
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,8 +15,9 @@ from liftlock.mechanism import Mechanism
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.result import Protection
+from liftlock.tables.protect.result import Protection, ReportHead
 from liftlock.tables.protect.spec import AnyNotion, ColumnSpec, SpecOptions, column_specs
+from liftlock.tables.protect.verdict import Verdict
 from liftlock.tables.releases import TableRelease
 
 
@@ -32,15 +33,29 @@ class ProtectedFrame:
         """The mechanism of each column, or of columns that are one value."""
         return {column.name: column.mechanism for column in self.protection.columns}
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report for people: one page of HTML."""
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the rows of the frame keep what was promised, and what is against it."""
+        return self.protection.verdict
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        purpose: str = "",
+        responsible: str = "",
+        data_date: str = "",
+        edition: str = "",
+    ) -> None:
+        """Write the report for people: one page of HTML, whose head says what it is told here."""
         from liftlock.report.html import write_report
 
-        write_report(self.protection, Path(path))
+        head = ReportHead(purpose, responsible, data_date, edition)
+        write_report(replace(self.protection, head=head), Path(path))
 
     def __repr__(self) -> str:
         names = ", ".join(self.mechanisms)
-        return f"<ProtectedFrame {names}: {self.protection.rows:,} rows>"
+        return f"<ProtectedFrame {names}: {self.protection.rows:,} rows, {self.verdict.words}>"
 
 
 def protect(

@@ -47,6 +47,8 @@ class LearnedColumn:
     notes: tuple[str, ...] = ()
     points: tuple[float, ...] = ()
     """The mean of each cell of numbers, beside a secret."""
+    decimals: int | None = None
+    """So many decimals have the numbers that are released; None leaves them as they are."""
 
     @property
     def alone(self) -> ColumnEncoding | None:

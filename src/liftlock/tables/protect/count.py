@@ -104,12 +104,16 @@ class NumberCollector:
     secret: str | None
     spelled: tuple[str, ...] = ()
     parts: list[Floats] = field(default_factory=list)
+    whole: bool = True
+    """Whether all of them are whole numbers."""
     told: list[pa.Array] = field(default_factory=list)
 
     def add(self, piece: RowBatch) -> None:
         """Take the numbers of one batch."""
         reader = CellReader(ColumnEncoding(self.column, spelled=self.spelled), _NOTHING)
-        self.parts.append(column_to_floats(piece.batch.column(self.column), reader))
+        numbers = column_to_floats(piece.batch.column(self.column), reader)
+        self.whole = self.whole and bool((np.isnan(numbers) | (numbers == np.rint(numbers))).all())
+        self.parts.append(numbers)
         if self.secret is not None:
             self.told.append(to_countable(piece.batch.column(self.secret), self.secret))
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from liftlock._runtime.clock import Clock
 from liftlock._runtime.progress import Progress, Step, ignore_progress
+from liftlock._solver.problem import restrict_to_support
 from liftlock.designs.api import best_of, design
 from liftlock.designs.base import Design
-from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.catalogue import DESIGNS, find_design
 from liftlock.designs.goal import read_goal
+from liftlock.designs.request import DesignRequest
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
@@ -25,7 +27,7 @@ from liftlock.model import Context, Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import ColumnEncoding
-from liftlock.model.continuous.grid import number_labels
+from liftlock.model.continuous.grid import GridPrior, number_labels, round_numbers
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lip import lift_notion
@@ -77,11 +79,7 @@ def choose_design(
     found: list[Mechanism] = []
     refused: list[LiftlockError] = []
     best: Design = DESIGNS["optimal"]
-    fitting = [
-        entry
-        for entry in DESIGNS.values()
-        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
-    ]
+    fitting = _fitting(context, notion)
     others = [entry for entry in fitting if entry is not best and not entry.on_request]
     # Fixed shares, so that what is chosen does not depend on how fast the machine is.
     searching = sum(entry.accepts("seconds") for entry in others)
@@ -103,11 +101,7 @@ def choose_design(
     if not found:
         if refused:
             raise refused[0]
-        raise NotDefined(
-            "protecting a column",
-            f"the notion {notion.name} for {context.describe()}",
-            f"ask for {', '.join(best.notions)}",
-        )
+        raise _no_design_error(context, notion)
     return best_of(found, read_goal(context, utility), "methods in the time given")
 
 
@@ -150,6 +144,63 @@ class ColumnDesign:
     utility: str | Utility | None
 
 
+def check_design(
+    learned: LearnedColumn,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+) -> None:
+    """Refuse what no search is needed to refuse: a utility, a method or a notion that do not fit.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.tables.protect.context import learn_labels
+    >>> jobs = learn_labels("job", {(None, "nurse"): 6, (None, "cook"): 3})
+    >>> check_design(jobs, LDP("1"), method="arc")
+    Traceback (most recent call last):
+    liftlock.errors.NotDefined: ...
+    """
+    context, asked, utility = _problem(learned, notion, utility)
+    if method is not None and method != "auto":
+        DesignRequest.of(find_design(method), context, asked, {}, utility=utility)
+        return
+    read_goal(restrict_to_support(context)[0], utility, whole=context)
+    if not _fitting(context, asked):
+        raise _no_design_error(context, asked)
+
+
+def _problem(
+    learned: LearnedColumn, notion: Notion, utility: str | Utility | None
+) -> tuple[Context, Notion, str | Utility | None]:
+    """Return what is designed for: without cells that stay missing, and the mean of numbers."""
+    context: Context = learned.context
+    if learned.fixed is not None:
+        assert isinstance(learned.context, Joint)
+        context, notion = without_missing(learned.context, learned.fixed, notion)
+    code = learned.alone
+    numeric = code is not None and code.numeric
+    if utility is None and numeric and learned.context.inputs.coordinates is not None:
+        utility = "mean"
+    return context, notion, utility
+
+
+def _fitting(context: Context, notion: Notion) -> list[Design]:
+    """Return the designs that release a column in this context under this notion."""
+    return [
+        entry
+        for entry in DESIGNS.values()
+        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
+    ]
+
+
+def _no_design_error(context: Context, notion: Notion) -> NotDefined:
+    return NotDefined(
+        "protecting a column",
+        f"the notion {notion.name} for {context.describe()}",
+        f"ask for {', '.join(DESIGNS['optimal'].notions)}",
+    )
+
+
 def design_column(
     learned: LearnedColumn,
     notion: Notion,
@@ -168,15 +219,8 @@ def design_column(
     >>> made.certificate.guarantee, made.encoding.alone.missing
     ('lip(epsilon=1)', '(missing)')
     """
-    context: Context = learned.context
-    asked = notion
-    if learned.fixed is not None:
-        assert isinstance(learned.context, Joint)
-        context, asked = without_missing(learned.context, learned.fixed, notion)
+    context, asked, utility = _problem(learned, notion, utility)
     code = learned.alone
-    numeric = code is not None and code.numeric
-    if utility is None and numeric and learned.context.inputs.coordinates is not None:
-        utility = "mean"
     core = choose_design(
         context, asked, utility=utility, method=method, seconds=seconds, watch=watch
     )
@@ -186,8 +230,10 @@ def design_column(
         whole = with_missing(core, learned.context, learned.fixed, notion)
     if code is None:
         whole = with_tuples(whole)
-    elif numeric:
+    elif code.numeric:
         whole = with_numbers(whole, code, np.array(learned.points))
+    if code is not None and learned.decimals is not None:
+        whole = with_decimals(whole, learned.decimals, code)
     whole = replace(whole, encoding=learned.encoding)
     return ColumnDesign(learned, whole, core, context, asked, utility)
 
@@ -303,6 +349,48 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
     return Mechanism.prove(whole, made.notion, context, made.origin)
+
+
+def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:
+    """Round the numbers that outputs are named by, each to one of its own; the rest is the same.
+
+    The channel is the same under other names, so what it proves and what its reports are worth is
+    the same too; what is released at face value is the rounded number.
+    """
+    outputs = made.table.outputs
+    grid = made.context.grid if isinstance(made.context, GridPrior) else None
+    ends = code.edges if grid is None else grid.edges
+    told = [label for label in outputs.labels if label != code.missing]
+    if outputs.coordinates is not None:
+        numbers = [float(each) for each in outputs.coordinates]
+    else:
+        numbers = [float(str(label).split(" (")[0]) for label in told]
+    order = np.argsort(numbers, kind="stable").tolist()
+    rounded = round_numbers([numbers[at] for at in order], decimals, (ends[0], ends[-1]))
+    if rounded is None:
+        return _with_remark(
+            made, f"more outputs than numbers of {decimals} decimals: they were not rounded"
+        )
+    names: list[Label] = list(outputs.labels)
+    places = [at for at, label in enumerate(names) if label != code.missing]
+    for at, number in zip(order, rounded, strict=True):
+        names[places[at]] = number
+    points = None if outputs.coordinates is None else names
+    named = Table.of(
+        made.table.inputs, Alphabet.of(names, points), made.table.weights, bits=made.table.bits
+    )
+    moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
+    what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
+    found = Mechanism.prove(named, made.notion, made.context, made.origin)
+    return _with_remark(
+        found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
+    )
+
+
+def _with_remark(made: Mechanism, remark: str) -> Mechanism:
+    if made.origin is None:
+        return made
+    return replace(made, origin=replace(made.origin, remarks=(*made.origin.remarks, remark)))
 
 
 def _limits(notion: Notion) -> LiftLimits:

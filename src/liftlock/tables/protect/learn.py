@@ -22,7 +22,7 @@ from liftlock.model.columns import (
     TableEncoding,
     spellings_of,
 )
-from liftlock.model.continuous.grid import GridPrior
+from liftlock.model.continuous.grid import GridPrior, round_numbers
 from liftlock.model.prior import common_integers, sort_labels
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
@@ -67,17 +67,17 @@ def learn_columns(
             found.append(_public_column(spec))
         elif of_numbers:
             each = by_column[spec.column]
-            found.append(
-                learn_numbers(
-                    spec.column,
-                    each.numbers(),
-                    each.secrets(),
-                    spec.policy,
-                    secret=spec.secret,
-                    bins=spec.bins,
-                    domain=spec.domain,
-                )
+            made = learn_numbers(
+                spec.column,
+                each.numbers(),
+                each.secrets(),
+                spec.policy,
+                secret=spec.secret,
+                bins=spec.bins,
+                domain=spec.domain,
             )
+            decimals = 0 if spec.decimals is None and each.whole else spec.decimals
+            found.append(replace(made, decimals=decimals))
         else:
             pair = by_pair[spec.secret, spec.column]
             found.append(learn_labels(spec.column, pair, spec.policy, secret=spec.secret))
@@ -154,6 +154,10 @@ def learn_group(
             grid = each.context
             code = replace(code, edges=grid.grid.edges, bins=grid.labels)
             numbers = tuple(grid.points.tolist())
+        if each.decimals is not None and code.bins:
+            numbers = tuple(
+                round_numbers(numbers, each.decimals, (code.edges[0], code.edges[-1])) or numbers
+            )
         codes.append(code)
         parts.append(Alphabet.of(each.context.inputs.labels))
         points.append(numbers)

@@ -11,15 +11,17 @@ from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
-from liftlock.mechanism import lock_users
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions.base import LiftLimits
-from liftlock.tables.formats.base import TableSource
+from liftlock.tables.cells import CellEncoder
+from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.per_user import distinct_budgets
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.design import (
     SECONDS,
     ColumnDesign,
+    check_design,
     design_column,
     trace_curve,
 )
@@ -64,10 +66,9 @@ def prepare(
     if together:
         watch(Step(f"{_name(specs)}: counting combinations"))
         groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
-    share = seconds / len(groups)
-    columns = [
-        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
-    ]
+    # What can be refused without a design is refused before the first of them.
+    for group, learned in groups:
+        _check_group_design(source, group, learned, watch)
     watch(Step("inspecting the other columns"))
     hidden = [each for each in map(_protected_target, specs) if each in source.columns]
     look = inspect_other_columns(
@@ -77,6 +78,10 @@ def prepare(
         [spec.column for spec in specs],
         allowed=tuple(keep),
     )
+    share = seconds / len(groups)
+    columns = [
+        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
+    ]
     released = [column for column in columns if not column.mechanism.per_user]
     if len(released) > 1:
         watch(Step("accounting for all columns together"))
@@ -90,8 +95,18 @@ def prepare(
         )
     notes = [*missed, *_kept_notes(look, kept)]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
+    replaced = {spec.column for spec in specs}
     return Protection(
-        name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
+        name,
+        rows,
+        tuple(columns),
+        tuple(combined),
+        beyond,
+        dropped,
+        notes=tuple(notes),
+        stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
+        insisted=tuple(kept),
+        ordered=look.ordered,
     )
 
 
@@ -140,6 +155,22 @@ def _protected_target(spec: ColumnSpec) -> str | None:
 
 
 # --- designing ----------------------------------------------------------------------------------
+
+
+def _check_group_design(
+    source: TableSource, specs: Sequence[ColumnSpec], learned: LearnedColumn | None, watch: Progress
+) -> None:
+    """Refuse what needs no design to be refused: what does not fit, and cells that are no input."""
+    spec = specs[0]
+    if learned is None:
+        _lock_users(source, spec)
+        return
+    check_design(learned, spec.notion, utility=spec.utility, method=spec.method)
+    if spec.context is not None and learned.alone is not None:
+        reader = CellEncoder(learned.alone, learned.context.inputs)
+        for piece in source.batches([spec.column], watch):
+            with cell_errors_in(source, piece):
+                reader.codes(piece.batch.column(0))
 
 
 def _protect_column(
@@ -219,7 +250,8 @@ def _curve(plan: ColumnDesign, spec: ColumnSpec, seconds: float, say: Progress) 
     )
 
 
-def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
+def _lock_users(source: TableSource, spec: ColumnSpec) -> tuple[Mechanism, list[str]]:
+    """Return the mechanism for users with a prior each, and their budgets."""
     notion = spec.notion
     limits = notion.lift_limits()
     if limits is None or None in limits:
@@ -231,13 +263,17 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
     method = "safe-response" if spec.method in (None, "auto") else spec.method
     budgets = [] if spec.local_budgets is None else distinct_budgets(source, spec.local_budgets)
     try:
-        made = lock_users(list(spec.local), notion, method, budgets)
+        return lock_users(list(spec.local), notion, method, budgets), budgets
     except NotCertified:
         raise InputError(
             "a user's budget exceeds the guarantee",
             value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
             remedy="raise the guarantee to the largest budget",
         ) from None
+
+
+def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
+    made, budgets = _lock_users(source, spec)
     notes = [f"per-user priors are read from {len(spec.local)} columns of the table"]
     if spec.normalise:
         notes.append(f"the probabilities of each row are {DIVIDED}")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import LeakRange
+
+if TYPE_CHECKING:
+    from liftlock.tables.protect.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,20 @@ class KeptColumn:
 
 
 @dataclass(frozen=True)
+class ReportHead:
+    """What the head of a report says beside what was measured; empty where nobody told."""
+
+    purpose: str = ""
+    """What the data is released for."""
+    responsible: str = ""
+    """Who answers for the release."""
+    data_date: str = ""
+    """The date or period of the data."""
+    edition: str = ""
+    """The version of the report."""
+
+
+@dataclass(frozen=True)
 class Protection:
     """A table whose columns were protected."""
 
@@ -169,6 +187,22 @@ class Protection:
     """What a row of the output tells: released columns with one, two and all kept ones."""
     not_measured: tuple[str, ...] = ()
     """What was not looked at in the output, a sentence each."""
+    stays: tuple[str, ...] = ()
+    """The columns that are kept as they are."""
+    insisted: tuple[str, ...] = ()
+    """Those of them that were to be kept whatever they tell."""
+    ordered: tuple[str, ...] = ()
+    """Secrets and replaced columns by which the rows are sorted or grouped."""
+    head: ReportHead = ReportHead()
+    command: tuple[str, ...] = ()
+    """The words of the command that asked for it, after ``liftlock``; empty if none did."""
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the rows that go out keep what was promised."""
+        from liftlock.tables.protect.judgement import judge
+
+        return judge(self)
 
     def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
         """Return what the columns that hide a secret promise, each by itself."""

@@ -31,6 +31,8 @@ BINS_WITH_SECRET = 48
 """So many cells of numbers, unless told otherwise, if another column is the secret."""
 BINS_TOGETHER = 12
 """And if combinations with other columns are one value: these become many."""
+MOST_DECIMALS = 12
+"""Floats tell no more decimals of common numbers apart."""
 BINS_FITTED = 64
 """And if a transformer of scikit-learn designs for each column; else `continuous.DEFAULT_BINS`."""
 
@@ -90,6 +92,8 @@ class ColumnSpec:
     """Whether cells are numbers; columns of floating-point numbers are so in any case."""
     domain: Any = None
     bins: int | None = None
+    decimals: int | None = None
+    """So many decimals have the numbers that are released; None is 0 if all cells are whole."""
     local: Mapping[Label, str] = field(default_factory=dict)
     """For a prior of each row's own: the column that holds the probability of each value."""
     local_budgets: str | None = None
@@ -103,6 +107,12 @@ class ColumnSpec:
                 "the column is its own secret",
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
+            )
+        if self.decimals is not None and self.decimals not in range(MOST_DECIMALS + 1):
+            raise InputError(
+                "not a number of decimals",
+                value=self.decimals,
+                remedy=f"give 0 to {MOST_DECIMALS}",
             )
         if self.local_budgets is not None and not self.local:
             raise InputError(
@@ -216,6 +226,8 @@ class SpecOptions(TypedDict, total=False):
     """The ends that numbers are clamped to."""
     bins: int | Mapping[str, int] | None
     """How many cells numbers are cut into."""
+    decimals: int | Mapping[str, int] | None
+    """How many decimals released numbers have; by default none, if all cells are whole numbers."""
 
 
 AnyNotion = Notion | str | float
@@ -272,6 +284,7 @@ def column_specs(
             name in how.get("numbers", ()),
             _value_for(how.get("domain"), name),
             _value_for(how.get("bins"), name),
+            _value_for(how.get("decimals"), name),
             dict(how.get("local") or {}),
             how.get("local_budgets"),
             how.get("normalise", False),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import decimal
 import itertools
+import json
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +19,7 @@ import pyarrow.compute as pc
 import pytest
 
 from liftlock import Alphabet, Joint, Mechanism, Prior, Step
-from liftlock.errors import InputError
+from liftlock.errors import InputError, LiftlockError
 from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions import ALIP, LDP, LIP, Notion
 from liftlock.tables.protect import Protection
@@ -241,6 +243,102 @@ def test_what_is_given_is_measured_in_the_table() -> None:
 def test_contradictions_are_refused(specs: Any, options: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):
         prepared(*specs, **options)
+
+
+COPIES = Memory.of(
+    64,
+    s=[row[0] for row in PEOPLE],
+    x=[row[1] for row in PEOPLE],
+    copy=[None if row[1] is None else f"_{row[1]}" for row in PEOPLE],
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "what"),
+    [
+        (ColumnSpec("x", LIP("1"), "s"), "the kept column 'copy' determines the protected column"),
+        (ColumnSpec("x", LIP("1"), utility="mean"), "a label is not a number"),
+        (ColumnSpec("x", LIP("1"), method="cluster"), "cluster"),
+        (ColumnSpec("x", LDP("1"), method="arc"), "arc"),
+        (ColumnSpec("x", LDP("1"), "s", policy=Policy("keep")), "keeping cells missing"),
+        (
+            ColumnSpec("x", LIP("1"), context=Prior.uniform([*"ab"])),
+            "not an input of the mechanism at row 1",
+        ),
+        (ColumnSpec("x", LIP("1"), policy=Policy(rare=500)), "every value of 'x' is rarer"),
+        (ColumnSpec("x", LDP("1"), local={"a": "s", "b": "s"}), "go with lip or alip"),
+    ],
+)
+def test_what_needs_no_design_is_refused_without_one(
+    spec: ColumnSpec, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a design was made")
+
+    monkeypatch.setattr("liftlock.tables.protect.design.design", never)
+    monkeypatch.setattr("liftlock.tables.protect.plan.design_column", never)
+    # A first column that fits would be designed for before the second is looked at.
+    source = Memory(COPIES.table.append_column("fine", pa.array(["k", "l"] * 150)))
+    with pytest.raises(LiftlockError, match=what):
+        prepared(ColumnSpec("fine", LIP("1")), spec, source=source)
+
+
+def test_whole_numbers_stay_whole() -> None:
+    chance = np.random.default_rng(5)
+    ages = chance.integers(18, 70, 400)
+    for kind, ends in ((pa.int16(), None), (pa.float64(), None), (pa.int64(), "18:69")):
+        table = pa.table({"s": [*"fm"] * 200, "age": pa.array(ages).cast(kind)})
+        for secret in (None, "s"):
+            spec = ColumnSpec("age", LIP("1"), secret, bins=9, domain=ends, method="safe-response")
+            if secret is not None:
+                spec = replace(spec, method=None)
+            source = Memory(table)
+            protection = prepared(spec, source=source)
+            labels = made(protection).table.outputs.labels
+            assert all(type(label) is int and 18 <= label <= 69 for label in labels), labels
+            assert len(set(labels)) == len(labels)
+            change = TableRelease(protection, source, [spec]).change()
+            assert change.gives == {"age": kind}
+            released = pa.concat_arrays(
+                [change.apply_to(piece)[0] for piece in source.batches(change.needs)]
+            )
+            assert released.type == kind
+            assert set(released.to_pylist()) <= set(labels)
+
+
+def test_decimals_are_those_that_are_asked_for() -> None:
+    halves = Memory.of(64, s=[*"fm"] * 100, pay=[number / 2 for number in range(200)])
+    whole = Memory.of(64, s=[*"fm"] * 100, pay=[float(number) for number in range(200)])
+    for source, decimals, most in (
+        (halves, None, 9),
+        (halves, 1, 1),
+        (whole, 2, 2),
+        (halves, 0, 0),
+    ):
+        spec = ColumnSpec("pay", LIP("1"), bins=6, decimals=decimals)
+        found = made(prepared(spec, source=source))
+        written = [str(number).partition(".")[2] for number in found.table.outputs.labels]
+        assert max(map(len, written)) <= most
+        # Only names are others: the channel is that of the same column without rounding.
+        assert found.origin is not None
+        assert any("released as" in said for said in found.origin.remarks) is (decimals is not None)
+    for wrong in (-1, 13):
+        with pytest.raises(InputError, match="not a number of decimals"):
+            ColumnSpec("pay", LIP("1"), decimals=wrong)
+
+
+def test_numbers_of_a_group_stay_whole() -> None:
+    ages = [20 + (7 * row) % 40 for row in range(400)]
+    source = Memory.of(64, age=ages, sex=[*"fmmf"] * 100)
+    specs = [
+        ColumnSpec(name, LIP("1"), bins=4 if name == "age" else None, method="safe-response")
+        for name in ("age", "sex")
+    ]
+    protection = prepared(*specs, source=source, together=True)
+    change = TableRelease(protection, source, specs).change()
+    assert change.gives["age"] == pa.int64()
+    again = Mechanism.from_data(json.loads(made(protection).to_json()))
+    assert ColumnRandomiser(again).released_types([pa.null(), pa.null()])[0] == pa.int64()
 
 
 def test_wishes_that_cannot_be() -> None:

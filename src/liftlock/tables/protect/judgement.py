@@ -1,0 +1,632 @@
+"""The verdict on the table that goes out: is what was promised kept in its rows?
+
+A promise is about one released column. What goes out is a row: kept columns beside the released
+ones. For every promise about a secret the row is judged by three ratios, which `RowLeak` has:
+
+    P(s | k) / P(s)   what kept cells k tell alone,
+    P(s | k, y) / P(s | k)   what the released cells y add to them,
+    P(s | k, y) / P(s)   what both tell.
+
+All three are exact in the table, rounded up. A finding is *broken* if a lower confidence bound is
+above the budget; it is *open* if the number in the table is above, but chance would explain it, or
+if nothing could be measured. Floats are compared as the rationals they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from liftlock.errors import LiftlockError
+from liftlock.exact.budget import Budget
+from liftlock.exact.decimals import round_down_text, round_up_text
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.lift import LeakRange
+from liftlock.report.format import percent, shown
+from liftlock.tables.protect.result import RowLeak
+from liftlock.tables.protect.verdict import Finding, Kind, Level, Remedy, Verdict
+
+if TYPE_CHECKING:
+    from liftlock.notions.base import Notion
+    from liftlock.tables.protect.result import (
+        CombinedLeak,
+        KeptColumn,
+        ProtectedColumn,
+        Protection,
+    )
+
+_SURE = Fraction(1, 10**9)
+"""Floats are this near to the numbers that they stand for, relative to 1 or to themselves."""
+
+
+# --- promises -------------------------------------------------------------------------------------
+
+
+class _Limits(NamedTuple):
+    """How far beliefs about a secret may fall and rise; None on both sides: not said in lifts."""
+
+    lower: Budget | None
+    upper: Budget | None
+    notion: Notion
+
+    @property
+    def sides(self) -> tuple[Budget | None, Budget | None]:
+        return self.lower, self.upper
+
+    @property
+    def texts(self) -> tuple[str | None, str | None]:
+        return (
+            None if self.lower is None else str(self.lower),
+            None if self.upper is None else str(self.upper),
+        )
+
+    @property
+    def in_lifts(self) -> bool:
+        """Whether the promise limits the change of single beliefs."""
+        return self.lower is not None or self.upper is not None
+
+
+def _limits_of(notion: Notion) -> _Limits:
+    return _Limits(*notion.belief_limits(), notion)
+
+
+def _promised(column: ProtectedColumn) -> Iterator[tuple[tuple[str, ...], Notion]]:
+    """Give what a column promises of which columns; of its own value under all names it has."""
+    encoding = column.mechanism.encoding
+    names = () if encoding is None else encoding.names
+    own = tuple(dict.fromkeys((column.name, *(name for name in names if name))))
+    for place, each in enumerate(column.mechanism.guarantees):
+        about = column.secret if each.about is None and not place else each.about
+        yield (own if about is None else (about,), each.notion)
+
+
+def _within(value: float, budget: Budget | None) -> bool:
+    """Tell whether a number that is rounded up is certainly no more than a budget."""
+    if budget is None:
+        return True
+    return math.isfinite(value) and Fraction(value) <= budget.nats().lower
+
+
+def _beyond(value: float, budget: Budget | None) -> bool:
+    """Tell whether a number that floats came near to is certainly more than a budget."""
+    if budget is None:
+        return False
+    if math.isinf(value):
+        return True
+    upper = budget.nats().upper
+    assert upper is not None
+    number = Fraction(value)
+    return number - _SURE * max(Fraction(1), number) > upper
+
+
+def _any_beyond(leak: Iterable[float], limits: _Limits) -> bool:
+    return any(map(_beyond, leak, limits.sides))
+
+
+def _all_within(leak: Iterable[float], limits: _Limits) -> bool:
+    return all(map(_within, leak, limits.sides))
+
+
+def _excess(leak: Iterable[float], limits: _Limits) -> float:
+    return max(
+        value - float(budget)
+        for value, budget in zip(leak, limits.sides, strict=True)
+        if budget is not None
+    )
+
+
+# --- the judge ------------------------------------------------------------------------------------
+
+
+def judge(protection: Protection) -> Verdict:
+    """Judge whether the rows that go out keep what was promised of the released columns.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> from liftlock.tables.protect.result import ProtectedColumn, Protection
+    >>> made = design(Prior.uniform("ab"), LIP("1"))
+    >>> column = ProtectedColumn("answer", None, made, True)
+    >>> alone = Protection("answers.csv", 9, (column,))
+    >>> print(judge(alone))
+    kept: every row that goes out keeps lip(1) about "answer", in this table of 9 rows
+    >>> print(judge(Protection("answers.csv", 9, (column,), stays=("age",))).words)
+    kept with conditions
+    """
+    court = _Court(protection)
+    found = sorted(
+        court.findings(), key=lambda each: (_ORDER.index(each.kind), -each.excess, each.sentence)
+    )
+    kinds = {finding.kind for finding in found}
+    level: Level = "broken" if "broken" in kinds else "conditional" if kinds else "kept"
+    return Verdict(level, tuple(found), _promise(protection), protection.rows, court.command)
+
+
+_ORDER: tuple[Kind, ...] = ("broken", "open", "outside")
+
+
+def _promise(protection: Protection) -> str:
+    """Say what was promised about which secrets: ``lip(0.5) about "hiv"``."""
+    said: dict[str, list[str]] = {}
+    for column in protection.columns:
+        for (name, *_), notion in _promised(column):
+            about = said.setdefault(str(notion), [])
+            if shown(name) not in about:
+                about.append(shown(name))
+    return " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
+
+
+@dataclass(frozen=True)
+class _Court:
+    """All that is looked at for one verdict."""
+
+    protection: Protection
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command that was run; what it has written may be overwritten by the next one."""
+        words = self.protection.command
+        if words and self.protection.output is not None and "--force" not in words:
+            return (*words, "--force")
+        return words
+
+    def findings(self) -> Iterator[Finding]:
+        """Give everything that is against the promise, in no order."""
+        yield from self._secrets_that_stay()
+        yield from self._single_columns()
+        yield from self._combined()
+        rows = list(self._rows())
+        yield from rows
+        yield from self._order_of_rows()
+        yield from self._not_measured(rows)
+
+    @cached_property
+    def limits(self) -> dict[str, dict[str, _Limits]]:
+        """What was promised about each secret, by the released column."""
+        found: dict[str, dict[str, _Limits]] = {}
+        for column in self.protection.columns:
+            for about, notion in _promised(column):
+                for secret in about:
+                    found.setdefault(secret, {})[column.name] = _limits_of(notion)
+        return found
+
+    def limits_for(self, secret: str, released: Sequence[str]) -> list[_Limits]:
+        """Return the promises of released columns about a secret; of all, if these have none."""
+        promised = self.limits.get(secret, {})
+        own = [limits for name, limits in promised.items() if name in released]
+        return own or list(promised.values())
+
+    # --- secrets and columns ----------------------------------------------------------------------
+
+    def _secrets_that_stay(self) -> Iterator[Finding]:
+        for secret, promised in self.limits.items():
+            if secret in self.protection.stays:
+                limits = next(iter(promised.values()))
+                yield Finding(
+                    "broken",
+                    f"the secret {shown(secret)} itself is in the output{self._insisted(secret)}",
+                    secret,
+                    (secret,),
+                    LeakRange(math.inf, math.inf),
+                    LeakRange(math.inf, math.inf),
+                    limits.texts,
+                    self._unkept(secret),
+                    math.inf,
+                )
+
+    def _single_columns(self) -> Iterator[Finding]:
+        """Look at what rests on statistics that were not counted here, or are of each row."""
+        for column in self.protection.columns:
+            made, secret = column.mechanism, column.secret or column.name
+            limits = _limits_of(made.notion)
+            name = shown(column.name)
+            if made.per_user:
+                if self.protection.stays:
+                    yield Finding(
+                        "open",
+                        f"{name} rests on a prior for each row: what the kept columns tell beside "
+                        "it was not measured",
+                        secret,
+                        (column.name,),
+                        promised=limits.texts,
+                        remedies=self._drops(self.protection.stays),
+                    )
+                continue
+            if made.certificate.unprotected:
+                listed = ", ".join(map(shown, made.certificate.unprotected[:3]))
+                yield Finding(
+                    "open",
+                    f"nothing is promised about {listed}, which the given statistics call "
+                    "impossible",
+                    secret,
+                    (column.name,),
+                    promised=limits.texts,
+                    remedies=_recount(column),
+                )
+            own = column.in_table
+            if own is not None and not own.holds:
+                yield self._given_too_far(column, secret, limits)
+            elif not column.learned and own is None and _rests_on_statistics(column):
+                yield Finding(
+                    "open",
+                    f"the promise of {name} rests on statistics that were given, and the table has "
+                    f"no {shown(secret)} to compare them with",
+                    secret,
+                    (column.name,),
+                    promised=limits.texts,
+                    remedies=(Remedy(f"compare them with a table that has {shown(secret)}"),),
+                )
+
+    def _given_too_far(self, column: ProtectedColumn, secret: str, limits: _Limits) -> Finding:
+        own = column.in_table
+        assert own is not None
+        leak = LeakRange(own.eps_lower, own.eps_upper)
+        certain = getattr(own, "at_least", None)
+        broken = certain is not None and _any_beyond(certain, limits)
+        origin = "its counts were smoothed" if column.learned else "its statistics were given"
+        return self._about_leak(
+            "broken" if broken else "open",
+            f"{origin}: by the table's own counts {shown(column.name)}",
+            secret,
+            (column.name,),
+            (leak, certain),
+            limits,
+            _recount(column),
+        )
+
+    def _combined(self) -> Iterator[Finding]:
+        """Look at what all released columns tell together."""
+        columns = [column for column in self.protection.columns if not column.mechanism.per_user]
+        if len(columns) < _SEVERAL:
+            return
+        seen = {leak.secret for leak in self.protection.combined}
+        for leak in self.protection.combined:
+            for notion in self.protection.limits_of(leak).values():
+                if not leak.keeps(notion):
+                    yield self._too_much_together(leak, notion)
+                    break
+        names = tuple(column.name for column in columns)
+        for secret, promised in self.limits.items():
+            if secret not in seen and promised.keys() & set(names):
+                yield Finding(
+                    "open",
+                    f"what {_listed(names)} tell together about {shown(secret)} was not measured",
+                    secret,
+                    names,
+                    remedies=self._together(),
+                )
+
+    def _too_much_together(self, leak: CombinedLeak, notion: Notion) -> Finding:
+        limits = _limits_of(notion)
+        told = LeakRange(*(_nats_of(leak, side) for side in ("eps_lower", "eps_upper")))
+        sides = [
+            side
+            for side, budget in zip(("eps_lower", "eps_upper"), limits.sides, strict=True)
+            if budget is not None
+        ]
+        exact = all(leak.account.is_exact(side) for side in sides)
+        kind: Kind = "broken" if exact and _refuses(leak, notion) else "open"
+        return self._about_leak(
+            kind,
+            f"{_listed(leak.columns)} together",
+            leak.secret,
+            leak.columns,
+            (told, told if kind == "broken" else None),
+            limits,
+            self._together(),
+        )
+
+    def _together(self) -> tuple[Remedy, ...]:
+        """Return the remedy that protects columns as one value, where that is possible."""
+        columns = self.protection.columns
+        alike = {(column.secret, str(column.mechanism.notion)) for column in columns}
+        simple = all(
+            column.learned
+            and not column.mechanism.per_user
+            and (code := column.mechanism.encoding) is not None
+            and not code.columns[0].keeps_missing
+            for column in columns
+        )
+        if len(alike) > 1 or not simple:
+            return ()
+        words, files = "protect them as one value", (("--mechanism",),)
+        return (Remedy(words, ("--together",), files, "together=True"),)
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[Finding]:
+        """Look at what kept columns tell, alone and beside released ones; the fewest that do."""
+        found: list[Finding] = []
+        for leak in self.protection.kept:
+            finding = self._kept(leak)
+            if finding is not None:
+                found.append(finding)
+        for row in sorted(self.protection.rows_out, key=lambda row: len(row.kept)):
+            finding = self._row(row)
+            if finding is not None and not any(_explains(each, finding) for each in found):
+                found.append(finding)
+        worse = {(each.secret, each.columns) for each in found if each.kind == "broken"}
+        for finding in found:
+            if finding.kind == "broken" or (finding.secret, finding.columns) not in worse:
+                yield finding
+
+    def _kept(self, leak: KeptColumn) -> Finding | None:
+        """Judge what a kept column tells alone; what chance would explain was left out of it."""
+        told = LeakRange(leak.eps_lower, leak.eps_upper)
+        found = [
+            self._kept_against(leak, told, limits)
+            for limits in self.limits_for(leak.secret, ())
+            if _any_beyond(told, limits) or not limits.in_lifts
+        ]
+        return _worst(found)
+
+    def _kept_against(self, leak: KeptColumn, told: LeakRange, limits: _Limits) -> Finding:
+        rare = percent(leak.pooled)
+        pooled = f" (rare values, in {rare} of the rows, taken together)" if leak.pooled else ""
+        subject = f"{shown(leak.name)} alone{pooled}"
+        drops = self._drops((leak.name,))
+        if limits.in_lifts:
+            return self._about_leak(
+                "broken", subject, leak.secret, (leak.name,), (told, told), limits, drops
+            )
+        return self._not_in_lifts(subject, leak.secret, (leak.name,), told, limits)
+
+    def _row(self, row: RowLeak) -> Finding | None:
+        """Judge one row leak by every promise; the worst is said."""
+        found = [
+            finding
+            for limits in self.limits_for(row.secret, row.released)
+            if (finding := self._row_against(row, limits)) is not None
+        ]
+        return _worst(found)
+
+    def _row_against(self, row: RowLeak, limits: _Limits) -> Finding | None:
+        beside = _listed(row.kept)
+        what = f"{_listed(row.released)} beside {beside}"
+        if not limits.in_lifts:
+            if not any(row.population):
+                return None
+            return self._not_in_lifts(what, row.secret, row.kept, row.population, limits)
+        drops = self._drops(row.kept)
+        nothing = LeakRange(0.0, 0.0)
+        certified = row.values == 1  # what never changes tells nothing: the certificate decides
+        measures = [
+            (f"{what}, beyond what {beside} alone tells,", row.beyond, row.at_least),
+            (what, row.population, row.population_at_least),
+            (f"{beside} alone", row.alone, nothing),
+        ]
+        for subject, leak, least in measures:
+            if not certified and _any_beyond(least, limits):
+                return self._about_leak(
+                    "broken", subject, row.secret, row.kept, (leak, least), limits, drops
+                )
+        for subject, leak, least in reversed(measures):
+            if not certified and not _all_within(leak, limits):
+                return self._about_leak(
+                    "open", subject, row.secret, row.kept, (leak, least), limits, drops
+                )
+        if row.unbounded_share and not certified:
+            return Finding(
+                "open",
+                f"{what}: in {percent(row.unbounded_share)} of the rows the values of {beside} "
+                f"are too rare to bound what the row tells about {shown(row.secret)}",
+                row.secret,
+                row.kept,
+                LeakRange(math.inf, math.inf),
+                promised=limits.texts,
+                remedies=drops,
+            )
+        return None
+
+    def _not_in_lifts(
+        self,
+        subject: str,
+        secret: str,
+        columns: tuple[str, ...],
+        leak: LeakRange,
+        limits: _Limits,
+    ) -> Finding:
+        """Say that a promise of another kind does not cover rows."""
+        about = f"beliefs about {shown(secret)}"
+        return Finding(
+            "open",
+            f"{subject} {_moves(leak, (None, None), about)}, and {limits.notion} does not limit "
+            "single beliefs",
+            secret,
+            columns,
+            leak,
+            remedies=self._drops(columns),
+            excess=max(leak),
+        )
+
+    def _drops(self, names: Sequence[str]) -> tuple[Remedy, ...]:
+        """Return the remedy that leaves kept columns out."""
+        insisted = [name for name in names if name in self.protection.insisted]
+        return (
+            Remedy(
+                f"leave {_listed(names)} out",
+                tuple(word for name in names for word in ("--drop", name)),
+                tuple(("--keep", name) for name in insisted),
+                f"drop={list(names)!r}",
+            ),
+        )
+
+    def _unkept(self, secret: str) -> tuple[Remedy, ...]:
+        """Return the remedy that lets a secret be dropped, as it is unless it is kept."""
+        return (Remedy(f"leave {shown(secret)} out", (), (("--keep", secret),), "keep=[]"),)
+
+    def _order_of_rows(self) -> Iterator[Finding]:
+        for name in self.protection.ordered:
+            yield Finding(
+                "open",
+                f"the rows are sorted or grouped by {shown(name)}, and their order is kept, which "
+                "reveals it",
+                name,
+                (name,),
+                remedies=(Remedy("shuffle the rows before they are protected"),),
+            )
+
+    def _not_measured(self, judged: Sequence[Finding]) -> Iterator[Finding]:
+        """Say what could not be looked at: every kept column owes a measure for every secret."""
+        rows = self.protection.rows_out
+        measured = {(row.secret, row.kept[0]) for row in rows if len(row.kept) == 1}
+        measured |= {(each.secret or "", name) for each in judged for name in each.columns}
+        own = {each.name for each in self.protection.columns if each.mechanism.per_user}
+        said = set()
+        for name in self.protection.stays:
+            missing = [
+                secret
+                for secret in self.limits
+                if (secret, name) not in measured and secret not in (name, *own)
+            ]
+            if missing:
+                said.add(name)
+                yield Finding(
+                    "open",
+                    f"what {shown(name)} tells about {_listed(missing)} could not be measured"
+                    f"{self._insisted(name)}",
+                    missing[0],
+                    (name,),
+                    remedies=self._drops((name,)),
+                )
+        for sentence in self.protection.not_measured:
+            if not any(repr(name) in sentence or shown(name) in sentence for name in said):
+                yield Finding("open", sentence)
+
+    # --- words ------------------------------------------------------------------------------------
+
+    def _about_leak(
+        self,
+        kind: Kind,
+        subject: str,
+        secret: str,
+        columns: tuple[str, ...],
+        measured: tuple[LeakRange, LeakRange | None],
+        limits: _Limits,
+        remedies: tuple[Remedy, ...],
+    ) -> Finding:
+        """Say how far beliefs move, how much of that is no chance, and what was promised."""
+        leak, least = measured
+        about = f"beliefs about {shown(secret)}"
+        words = f"{subject} {_moves(leak, limits.sides, about)}"
+        if kind == "open" and least is not None:
+            words += ", which may be chance"
+        elif least is not None and least != leak:
+            words += f", {_surely(least, limits)} beyond chance"
+        kept = [name for name in columns if name in self.protection.insisted]
+        words += f" (promised: {_budgets(limits)})" if limits.in_lifts else ""
+        words += self._insisted(*kept) if kept else ""
+        return Finding(
+            kind,
+            words,
+            secret,
+            columns,
+            leak,
+            least,
+            limits.texts,
+            remedies,
+            _excess(leak if least is None or kind == "open" else least, limits),
+        )
+
+    def _insisted(self, *names: str) -> str:
+        return "; kept on purpose (--keep)" if set(names) & set(self.protection.insisted) else ""
+
+
+_SEVERAL = 2
+
+
+def _worst(found: Iterable[Finding]) -> Finding | None:
+    return min(found, key=lambda each: (_ORDER.index(each.kind), -each.excess), default=None)
+
+
+def _explains(one: Finding, other: Finding) -> bool:
+    """Tell whether a finding of fewer columns says what one of more columns would say again."""
+    if one.secret != other.secret or not set(one.columns) <= set(other.columns):
+        return False
+    return _ORDER.index(one.kind) <= _ORDER.index(other.kind)
+
+
+def _recount(column: ProtectedColumn) -> tuple[Remedy, ...]:
+    """Return the remedy that takes the statistics of the table itself, as they are."""
+    if column.learned:
+        return (Remedy("count without smoothing", (), (("--smooth",),), "smooth=0"),)
+    if column.in_table is None:
+        return ()
+    option = "--prior" if column.secret is None else "--joint"
+    return (Remedy("count this table instead", (), ((option,),), "context=None"),)
+
+
+def _rests_on_statistics(column: ProtectedColumn) -> bool:
+    return not column.mechanism.notion.context_free or column.secret is not None
+
+
+def _refuses(leak: CombinedLeak, notion: Notion) -> bool:
+    """Tell whether a guarantee is refused by numbers, not for want of them."""
+    try:
+        return not leak.account.allows(notion)
+    except LiftlockError:
+        return False
+
+
+def _nats_of(leak: CombinedLeak, side: str) -> float:
+    if side not in leak.account:
+        return math.inf
+    value: Enclosure = leak.account[side].value
+    if value.upper is None:
+        return math.inf
+    found = float(value.upper)
+    return found if Fraction(found) >= value.upper else math.nextafter(found, math.inf)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name columns: the first few, and how many more there are."""
+    most = 4
+    every = [shown(name) for name in names]
+    if len(every) > most:
+        return f"{', '.join(every[:most])} and {len(every) - most} more"
+    if len(every) < _SEVERAL:
+        return "".join(every)
+    return f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def _moves(
+    leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: str = "beliefs"
+) -> str:
+    """Say how far beliefs move on the sides that exceed their budgets; on both if none does."""
+    far = [not _within(value, budget) for value, budget in zip(leak, sides, strict=True)]
+    if not any(far):
+        far = [True, True]
+    parts: list[str] = []
+    for verb, value, said in zip(("lowers", "raises"), leak, far, strict=True):
+        if said:
+            parts.append(f"{verb} {'them' if parts else about} by {_up_to(value)}")
+    return " and ".join(parts)
+
+
+def _up_to(value: float) -> str:
+    if math.isinf(value):
+        return "any amount"
+    return f"up to {round_up_text(Fraction(value))} nats"
+
+
+def _surely(least: LeakRange, limits: _Limits) -> str:
+    """Say how much of a leak is no chance, on the sides where that exceeds the budget."""
+    values = [
+        value for value, budget in zip(least, limits.sides, strict=True) if _beyond(value, budget)
+    ]
+    return f"at least {' and '.join(map(_at_least, values))}"
+
+
+def _at_least(value: float) -> str:
+    return "any amount" if math.isinf(value) else round_down_text(Fraction(value))
+
+
+def _budgets(limits: _Limits) -> str:
+    lower, upper = limits.texts
+    if lower == upper:
+        return str(lower)
+    if lower is None or upper is None:
+        return f"rises of {upper}" if lower is None else f"falls of {lower}"
+    return f"falls of {lower}, rises of {upper}"
