@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.protect.chance import Crossing
+from liftlock.tables.protect.chance import Crossing, RarePools
 from liftlock.tables.protect.count import (
     MOST_VALUES,
     CombinationCounter,
@@ -30,7 +30,7 @@ LOOKED_AT = 1_000_000
 
 _MOST_PAIRS = 20_000
 
-_MOST_BLIND = 0.5
+_MOST_SKIPPED = 0.5
 """A column is not measured if its values are too rare to be told from chance in more rows."""
 
 
@@ -47,6 +47,8 @@ class OtherColumns:
     """Secrets and replaced columns by which the rows are sorted or grouped."""
     values: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
     """Of each column that can be looked at beside others: how often its values occur."""
+    skipped: Mapping[str, float] = field(default_factory=dict)
+    """The share of rows in which the values of a column are too rare to be judged."""
 
 
 def inspect_other_columns(
@@ -86,6 +88,7 @@ def inspect_other_columns(
         if rows >= LOOKED_AT:
             break
     leaks: list[KeptColumn] = []
+    skipped: dict[str, float] = {}
     identities, unknown = [], []
     for name in others:
         for target in targets:
@@ -100,11 +103,10 @@ def inspect_other_columns(
             if counts is None:
                 not_measured |= name not in identities
                 continue
-            crossing = Crossing(counts)
-            lower, upper = measure_leak(crossing)
-            not_measured |= crossing.blind_share() > _MOST_BLIND
-            number = len({value for _, value in pair.tally.counts})
-            leaks.append(KeptColumn(name, secret, number, lower, upper))
+            leak, share = _measure_column(name, secret, counts)
+            leaks.append(leak)
+            not_measured |= share > _MOST_SKIPPED
+            skipped[name] = max(share, skipped.get(name, 0.0))
         if not_measured:
             unknown.append(name)
     ordered = tuple(order.column for order in orders if order.reveals_values())
@@ -113,7 +115,26 @@ def inspect_other_columns(
         for name, each in sizes.items()
         if each.usable(is_identity=name in identities)
     }
-    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered, usable)
+    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered, usable, skipped)
+
+
+def _measure_column(
+    name: str, secret: str, counts: Mapping[tuple[Any, Any], int]
+) -> tuple[KeptColumn, float]:
+    """Return what a column tells, and the share of rows whose values are too rare to say.
+
+    Values are judged one by one, and the rare ones together; each way has half of the error.
+    """
+    seen = Crossing(counts)
+    if not seen.rare:
+        return KeptColumn(name, secret, len(seen.values), *measure_leak(seen)), 0.0
+    seen = replace(seen, error=seen.error / 2)
+    pools = RarePools.of(seen)
+    alone, together = measure_leak(seen), measure_leak(pools)
+    lower, upper = (max(sides) for sides in zip(alone, together, strict=True))
+    larger = any(one > other for one, other in zip(together, alone, strict=True))
+    pooled = pools.judged if larger else 0.0
+    return KeptColumn(name, secret, len(seen.values), lower, upper, pooled), pools.skipped
 
 
 @dataclass
@@ -204,7 +225,7 @@ def _alike(cell: object) -> object:
     return None if cell is None or cell == "" else str(cell).casefold()
 
 
-def measure_leak(crossing: Crossing) -> tuple[float, float]:
+def measure_leak(crossing: Crossing | RarePools) -> tuple[float, float]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
     Only cells that are more than chance count. The numbers are those of the table.

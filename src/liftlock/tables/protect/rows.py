@@ -51,6 +51,9 @@ Codes = npt.NDArray[np.int64]
 MOST_CELLS = 300_000
 """So many different (kept cells, secret, input) are counted."""
 
+MOST_TUPLES = 5_000
+"""So many combinations of values of several released columns are looked at together."""
+
 MOST_OUTPUTS = 2_000
 """So many combinations of outputs of several released columns are looked at together."""
 
@@ -66,8 +69,11 @@ _FEWEST = 30
 _BITS = 31
 """Two numbers of so many bits are one of 64."""
 
-_WORTH = 3.0
-"""A lift within so many standard errors of 1 is never more than chance."""
+_WORTH = 4.0
+"""About so many standard errors are chance: a guess, to know where to look."""
+
+_MOST_LOOKS = 64
+"""Kept cells in which a lower bound is looked for, on either side."""
 
 _NEAR = 1e-9
 """More than the relative error of a lift in floats."""
@@ -75,10 +81,13 @@ _NEAR = 1e-9
 _EVENTS = 5
 """Of fewer rows with a secret and an output there is no upper bound that is worth a test."""
 
+_MOST_NATS = 16.0
+"""Above it a bound is none."""
+
 _MOST_TIES = 1_000
 """So many of the largest are decided; if there are more, what they may add is added."""
 
-_AT_ONCE = 1 << 23
+_AT_ONCE = 1 << 19
 """So many floats are in the memory at once."""
 
 _NOTHING = LeakRange(0.0, 0.0)
@@ -259,6 +268,11 @@ class _Released:
     def released(self) -> tuple[str, ...]:
         """The columns that are replaced."""
         return tuple(name for each in self.channels for name in each.worker.names)
+
+    @property
+    def outputs_in_all(self) -> int:
+        """How many combinations of outputs there are."""
+        return math.prod(len(each.outputs) for each in self.channels)
 
     @property
     def needs(self) -> set[str]:
@@ -456,14 +470,15 @@ class _RowMeasure:
         self.error = error
         self.beyond = _Extreme(), _Extreme()
         self.population = _Extreme(), _Extreme()
-        self.zero_beyond = False
+        self.ruled_out: tuple[int, int] | None = None
+        """A (k, s) and an output that rules s out, though k does not."""
         self.zero = len(cells.of_group) < len(cells.of_kept) * cells.secrets
-        """Whether a secret is ruled out by k alone, or by k and y."""
+        """Whether a secret is ruled out by k alone."""
         kept = len(cells.of_kept)
-        self.moves = np.zeros(kept, dtype=bool)
-        """For which k a ratio beyond what k tells may be more than chance."""
-        self.differs = np.zeros(kept, dtype=bool)
-        """For which k one against the population may be."""
+        self.likely_beyond = np.zeros((2, kept))
+        """About what chance leaves of both sides for each k, to know where to look."""
+        self.likely = np.zeros((2, kept))
+        """The same against the population."""
         self.bounded = np.zeros(kept, dtype=bool)
         """For which k there may be an upper bound."""
         ends, step = cells.group_of_kept, max(1, _AT_ONCE // self.chances.shape[1])
@@ -495,18 +510,25 @@ class _RowMeasure:
         of_secret = cells.of_secret[cells.secret[cells.first_of_group[groups]]][:, None]
         share, base = of_group / of_kept[at], of_secret / cells.rows
         for extremes, p in ((self.beyond, share), (self.population, base)):
-            ratio = np.divide(told, p * total[at], out=np.ones_like(told), where=there)
+            ratio = np.divide(told, p * total[at], out=np.zeros_like(told), where=there)
             extremes[1].see(ratio, groups.start)
             inverse = np.divide(1.0, ratio, out=np.zeros_like(told), where=ratio > 0)
             extremes[0].see(inverse, groups.start)
-        self.zero_beyond |= bool((there & (told == 0)).any())
-        self.zero |= self.zero_beyond
-        for found, p in ((self.moves, share), (self.differs, base)):
-            error = np.sqrt(p * (1 - p) * spread[at])
-            apart = (np.abs(told - p * total[at]) > _WORTH * error).any(axis=1) & (p < 1)[:, 0]
-            found[first:last] = np.logical_or.reduceat(apart, firsts)
+        zeros = np.argwhere(there & (told == 0))
+        if len(zeros) and self.ruled_out is None:
+            self.ruled_out = int(zeros[0, 0]) + int(groups.start), int(zeros[0, 1])
+        for found, p in ((self.likely_beyond, share), (self.likely, base)):
+            error = _WORTH * np.sqrt(p * (1 - p) * spread[at])
+            expected = np.where(there, p * total[at], np.inf)
+            falls = np.divide(expected, told + error, out=np.zeros_like(told), where=there)
+            rises = np.where(there, (told - error) / expected, 0.0)
+            for side, each in enumerate((falls, rises)):
+                found[side, first:last] = np.maximum.reduceat(each.max(axis=1), firsts)
         whole = np.diff(cells.group_of_kept[first : last + 1]) == cells.secrets
-        self.differs[first:last] |= ~whole
+        # A secret that no row with k has is no (k, s): it may have three or so.
+        rare = cells.of_secret[cells.of_secret > 0].min() * cells.of_kept[first:last] / cells.rows
+        absent = np.where(whole, 0.0, rare / 3)
+        self.likely[0, first:last] = np.maximum(self.likely[0, first:last], absent)
         enough = (told >= _EVENTS * self.released.ends()[1]).all(axis=1)
         self.bounded[first:last] = whole & np.logical_and.reduceat(enough, firsts)
 
@@ -548,7 +570,7 @@ class _RowMeasure:
                 self.beyond, (lambda *at: 1 / self._beyond(*at), self._beyond), strict=True
             )
         )
-        beyond = LeakRange(math.inf if self.zero_beyond else _nats(down), _nats(up))
+        beyond = LeakRange(math.inf if self.ruled_out else _nats(down), _nats(up))
         lower, upper = (
             extreme.decide(ratio)[0]
             for extreme, ratio in zip(
@@ -557,69 +579,78 @@ class _RowMeasure:
                 strict=True,
             )
         )
-        population = LeakRange(math.inf if self.zero else _nats(lower), _nats(upper))
+        population = LeakRange(
+            math.inf if self.ruled_out or self.zero else _nats(lower), _nats(upper)
+        )
         worst = at_down if beyond.eps_lower > beyond.eps_upper else at_up
-        return population, beyond, (worst[0], worst[1])
+        return population, beyond, self.ruled_out or (worst[0], worst[1])
 
     def alone(self) -> LeakRange:
         """Return what k tells by itself."""
         cells = self.cells
         of_kept = cells.of_kept[cells.kept_of_group]
         of_secret = cells.of_secret[cells.secret[cells.first_of_group]]
-        ratio = (cells.of_group / of_kept) / (of_secret / cells.rows)
+        ratio = cells.of_group / of_kept / (of_secret / cells.rows)
 
-        def exactly(group: int) -> Fraction:
-            return Fraction(
-                int(cells.of_group[group]) * cells.rows, int(of_kept[group]) * int(of_secret[group])
-            )
+        def decide(near: npt.NDArray[np.bool_]) -> list[Fraction]:
+            parts = np.stack([cells.of_group[near], of_kept[near], of_secret[near]], axis=1)
+            return [
+                Fraction(both * cells.rows, kept * secret)
+                for both, kept, secret in np.unique(parts, axis=0).tolist()
+            ]
 
-        top, bottom = _Extreme(), _Extreme()
-        top.see(ratio[:, None], 0)
-        bottom.see(1 / ratio[:, None], 0)
-        most, _, _ = top.decide(lambda group, _: exactly(group))
-        least, _, _ = bottom.decide(lambda group, _: 1 / exactly(group))
-        absent = len(cells.of_group) < len(cells.of_kept) * cells.secrets
-        return LeakRange(math.inf if absent else _nats(least), _nats(most))
+        most = max(decide(ratio >= ratio.max() * (1 - _NEAR)))
+        least = min(decide(ratio <= ratio.min() * (1 + _NEAR)))
+        return LeakRange(math.inf if self.zero else _nats(1 / least), _nats(most))
 
     # --- of the people ---------------------------------------------------------------------------
 
     @cached_property
-    def _tested(self) -> Codes:
-        """The k in enough rows for a test, those in more rows first."""
-        most = max(1, _MOST_BETS // (self.cells.secrets * self.chances.size))
-        order = np.argsort(-self.cells.of_kept, kind="stable")[:most]
-        return order[self.cells.of_kept[order] >= _FEWEST]
+    def _tested(self) -> npt.NDArray[np.bool_]:
+        """Which k are in enough rows for a test."""
+        return np.asarray(self.cells.of_kept >= _FEWEST)
 
-    def _table(self, kept: int) -> tuple[Codes, Codes]:
-        """Return the counts of (secret, input) of a k, and which inputs these are."""
-        cells, span = self.cells, self.cells.span(kept)
-        inputs, place = np.unique(cells.input[span], return_inverse=True)
+    def _table(self, kept: Codes) -> tuple[Codes, Floats]:
+        """Return the counts of (k, secret, input) of some k, and W(y|x) of their inputs."""
+        cells = self.cells
+        spans = [cells.span(at) for at in kept.tolist()]
+        rows = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+        part = np.repeat(np.arange(len(kept)), [span.stop - span.start for span in spans])
+        inputs, place = np.unique(cells.input[rows], return_inverse=True)
         secrets = np.flatnonzero(cells.of_secret)
-        counts = np.zeros((len(secrets), len(inputs)), dtype=np.int64)
-        counts[np.searchsorted(secrets, cells.secret[span]), place] = cells.count[span]
-        return counts, inputs
+        counts = np.zeros((len(kept), len(secrets), len(inputs)), dtype=np.int64)
+        counts[part, np.searchsorted(secrets, cells.secret[rows]), place] = cells.count[rows]
+        return counts, self.chances[inputs]
+
+    def _where_to_look(self, likely: Floats) -> Codes:
+        """Return the k where most is to be found, of those that are tested."""
+        most = max(1, min(_MOST_LOOKS, _MOST_BETS // (self.cells.secrets * self.chances.size)))
+        sides = [np.where(self._tested, side, 0.0) for side in likely]
+        best = [np.argsort(-side, kind="stable")[:most] for side in sides]
+        return np.unique(
+            np.concatenate([at[side[at] > 1] for at, side in zip(best, sides, strict=True)])
+        )
 
     def at_least(self) -> tuple[LeakRange, LeakRange]:
         """Return lower bounds of both ratios, against the population first.
 
-        Every k that is tested has the same share of the error.
+        All k that are tested share the error, also those where there is nothing to be found.
         """
-        cells, ends = self.cells, self.released.ends()
+        cells, (low, top), error = self.cells, self.released.ends(), self.error / 2
         found = [_NOTHING, _NOTHING]
-        error = self.error / 2 / max(len(self._tested), 1)
-        everybody = cells.of_secret[cells.of_secret > 0]
-        for kept in self._tested.tolist():
-            if not (self.moves[kept] or self.differs[kept]):
-                continue
-            counts, inputs = self._table(kept)
-            chances = self.chances[inputs]
-            if self.moves[kept]:
-                found[1] = _larger(found[1], Bets(counts, chances, ends).at_least(error))
-            if self.differs[kept]:
-                others = (everybody - counts.sum(axis=1))[:, None]
-                wide = np.concatenate([chances, np.zeros((1, chances.shape[1]))])
-                bets = Bets(np.concatenate([counts, others], axis=1), wide, (0 * ends[0], ends[1]))
-                found[0] = _larger(found[0], bets.at_least(error))
+        parts = int(self._tested.sum())
+        beyond = self._where_to_look(self.likely_beyond)
+        if len(beyond):
+            counts, chances = self._table(beyond)
+            found[1] = Bets(counts, chances, (low, top), parts=parts).at_least(error)
+        against = self._where_to_look(self.likely)
+        if len(against):
+            counts, chances = self._table(against)
+            everybody = cells.of_secret[cells.of_secret > 0]
+            others = (everybody - counts.sum(axis=2))[:, :, None]
+            counts = np.concatenate([counts, others], axis=2)
+            chances = np.concatenate([chances, np.zeros_like(chances[:1])])
+            found[0] = Bets(counts, chances, (0 * low, top), parts=parts).at_least(error)
         return found[0], found[1]
 
     def at_most(self) -> tuple[LeakRange, float]:
@@ -628,25 +659,24 @@ class _RowMeasure:
         To be wrong, the bound of the k that tells most must be: the error is not shared.
         """
         limit = self.released.limit()
-        always = LeakRange(limit, limit)
-        if not math.isinf(limit) and not self.bounded.any():
-            return always, 0.0
-        found, bounded = _NOTHING, 0
-        for kept in self._tested.tolist():
-            if not self.bounded[kept]:
-                continue
-            counts, inputs = self._table(kept)
-            most = Bets(counts, self.chances[inputs], self.released.ends()).at_most(ERROR_RATE)
-            if max(most) < math.inf:
-                bounded += int(self.cells.of_kept[kept])
-            found = _larger(found, most)
-        if bounded < self.cells.rows:
-            return always, 0.0 if limit < math.inf else 1 - bounded / self.cells.rows
-        return LeakRange(min(limit, found.eps_lower), min(limit, found.eps_upper)), 0.0
-
-
-def _larger(one: LeakRange, other: LeakRange) -> LeakRange:
-    return LeakRange(max(one.eps_lower, other.eps_lower), max(one.eps_upper, other.eps_upper))
+        if limit <= _MOST_NATS:
+            always, unbounded = LeakRange(limit, limit), 0.0
+        else:
+            always, unbounded = _UNBOUNDED, 1.0
+        most = max(1, _MOST_BETS // (self.cells.secrets * self.chances.size))
+        kept = np.flatnonzero(self.bounded & self._tested)[:most]
+        if not len(kept):
+            return always, unbounded
+        counts, chances = self._table(kept)
+        bets = Bets(counts, chances, self.released.ends())
+        if len(kept) == len(self.bounded):
+            found = bets.at_most(ERROR_RATE)
+            if max(found) < math.inf:
+                return LeakRange(*(min(limit, side) for side in found)), 0.0
+        if unbounded:
+            rows = self.cells.of_kept[kept][bets.bounded(ERROR_RATE)].sum()
+            unbounded = 1 - int(rows) / self.cells.rows
+        return always, unbounded
 
 
 # --- all of it ------------------------------------------------------------------------------------
@@ -660,6 +690,8 @@ class _Secret:
     column: str | None
     own: int = 0
     """Of which mechanism it is the input, if it is no column."""
+    part: int | None = None
+    """Which part of that input, if it is one of several columns."""
     names: _Names = field(default_factory=_Names)
     pairs: _Names = field(default_factory=_Names)
     """Numbers for (secret, tuple of inputs)."""
@@ -672,6 +704,9 @@ class _Secret:
                 to_countable(batch.column(self.column), self.column), secret_label
             )
         labels = channels[self.own].inputs
+        if self.part is not None:
+            tuples: list[Any] = labels
+            labels = [each[self.part] if isinstance(each, tuple) else each for each in tuples]
         different, places = np.unique(inputs[self.own], return_inverse=True)
         codes = np.array(
             [self.names.number(labels[at]) for at in different.tolist()], dtype=np.int64
@@ -685,17 +720,15 @@ def row_leaks(
     kept: Mapping[str, Mapping[Any, int]],
     rows: int,
     *,
-    together: bool = True,
     watch: Progress = ignore_progress,
 ) -> tuple[list[RowLeak], list[str]]:
     """Measure what rows tell about each secret; say what was not looked at.
 
     `columns` go out randomised, and `kept` as they are: of each, how often values occur, in the
     first rows at least. Each kept column is looked at, all of them, and pairs as far as there is
-    work left. Without `together` each released column is looked at by itself. All lower bounds
-    hold at once, but for the error rate; each upper bound holds but for the error rate.
+    work left. If released columns have too many combinations, each is looked at by itself. All
+    lower bounds hold at once, but for the error rate; each upper bound holds but for that rate.
     """
-    groups = [_Released(columns)] if together else [_Released([each]) for each in columns]
     found: list[RowLeak] = []
     missed: list[str] = []
     if not columns or not kept:
@@ -718,74 +751,109 @@ def row_leaks(
                 "three and more kept columns together, except for all of them: only each, pairs "
                 "and all are measured"
             )
-    for group in groups:
-        leaks, more = _measure_group(source, group, columns, kept, sets, pairs, len(groups), watch)
-        found += leaks
-        missed += more
-    return found, list(dict.fromkeys(missed))
+    look = _Look(source, columns, kept, sets, pairs, watch)
+    try:
+        leaks, more = look.measure(_Released(columns))
+    except _TooManyTuples:
+        names = [name for each in columns for name in ColumnRandomiser.of(each.mechanism).names]
+        missed.append(
+            f"{listed(names)} together beside kept columns: too many combinations of values; each "
+            "is measured by itself"
+        )
+        leaks, more = [], []
+        for each in columns:
+            found_of, missed_of = look.measure(_Released([each]), len(columns))
+            leaks += found_of
+            more += missed_of
+    return leaks, list(dict.fromkeys([*missed, *more]))
 
 
-def _measure_group(
-    source: TableSource,
-    released: _Released,
-    columns: Sequence[ProtectedColumn],
-    kept: Mapping[str, Mapping[Any, int]],
-    sets: Sequence[tuple[str, ...]],
-    pairs: Sequence[tuple[str, ...]],
-    groups: int,
-    watch: Progress,
-) -> tuple[list[RowLeak], list[str]]:
-    secrets = _secrets(source, released, columns)
-    readers = {name: _KeptReader(name, band_edges(sizes)) for name, sizes in kept.items()}
-    every = [*sets, *pairs]
-    shares = [ERROR_RATE / (2 if pairs else 1) / len(sets)] * len(sets)
-    shares += [ERROR_RATE / 2 / max(len(pairs), 1)] * len(pairs)
-    looks = [
-        _KeptSet(tuple(readers[name] for name in names), [_Tally() for _ in secrets])
-        for names in every
-    ]
-    wanted = {*readers, *released.needs, *(each.column for each in secrets)}
-    for piece in source.batches([name for name in source.columns if name in wanted], watch):
-        with cell_errors_in(source, piece):
-            inputs = released.inputs(piece.batch)
-        codes = released.codes(inputs)
-        told = [
-            each.pairs.of_keys(
-                (each.codes(piece.batch, inputs, released.channels) << _BITS) | codes
-            )
-            for each in secrets
+class _TooManyTuples(Exception):
+    """Several released columns have more combinations of values than are looked at."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is to be looked at in a table."""
+
+    source: TableSource
+    columns: Sequence[ProtectedColumn]
+    kept: Mapping[str, Mapping[Any, int]]
+    sets: Sequence[tuple[str, ...]]
+    pairs: Sequence[tuple[str, ...]]
+    watch: Progress
+
+    def measure(self, released: _Released, groups: int = 1) -> tuple[list[RowLeak], list[str]]:
+        """Measure what these columns tell beside kept ones, one of so many groups of columns."""
+        secrets = _secrets(self.source, released, self.columns)
+        looks = self._count(released, secrets)
+        many = len(secrets) * groups * (2 if self.pairs else 1)
+        shares = [ERROR_RATE / many / len(self.sets)] * len(self.sets)
+        shares += [ERROR_RATE / many / max(len(self.pairs), 1)] * len(self.pairs)
+        found: list[RowLeak] = []
+        missed: list[str] = []
+        for at, (look, share) in enumerate(zip(looks, shares, strict=True)):
+            self.watch(Step("measuring what rows tell", at, len(looks)))
+            for secret, tally in zip(secrets, look.tallies, strict=True):
+                if tally.closed:
+                    names = listed([reader.name for reader in look.readers])
+                    missed.append(
+                        f"{names} beside {listed(released.released)}: more than {MOST_CELLS:,} "
+                        "combinations of values"
+                    )
+                    continue
+                measure = _RowMeasure(_Cells.of(tally, secret.pairs), released, share)
+                found.append(_row_leak(measure, look, secret))
+        return found, missed
+
+    def _count(self, released: _Released, secrets: Sequence[_Secret]) -> list[_KeptSet]:
+        """Count all sets of kept columns in one pass."""
+        if len(released.columns) > 1 and released.outputs_in_all > MOST_OUTPUTS:
+            raise _TooManyTuples
+        readers = {name: _KeptReader(name, band_edges(sizes)) for name, sizes in self.kept.items()}
+        looks = [
+            _KeptSet(tuple(readers[name] for name in names), [_Tally() for _ in secrets])
+            for names in (*self.sets, *self.pairs)
         ]
-        cells = {name: reader.codes(piece.batch) for name, reader in readers.items()}
-        for look in looks:
-            look.add(cells, told)
-    found: list[RowLeak] = []
-    missed: list[str] = []
-    for at, (look, share) in enumerate(zip(looks, shares, strict=True)):
-        watch(Step("measuring what rows tell", at, len(looks)))
-        for secret, tally in zip(secrets, look.tallies, strict=True):
-            names = tuple(reader.name for reader in look.readers)
-            if tally.closed:
-                missed.append(
-                    f"{listed(names)} beside {listed(released.released)}: more than "
-                    f"{MOST_CELLS:,} combinations of values"
-                )
-                continue
-            cells_of = _Cells.of(tally, secret.pairs)
-            measure = _RowMeasure(cells_of, released, share / len(secrets) / groups)
-            found.append(_row_leak(measure, look, secret))
-    return found, missed
+        wanted = {*readers, *released.needs, *(each.column for each in secrets)}
+        names = [name for name in self.source.columns if name in wanted]
+        for piece in self.source.batches(names, self.watch):
+            with cell_errors_in(self.source, piece):
+                inputs = released.inputs(piece.batch)
+            codes = released.codes(inputs)
+            if len(released.columns) > 1 and len(released.names) > MOST_TUPLES:
+                raise _TooManyTuples
+            hidden = [each.codes(piece.batch, inputs, released.channels) for each in secrets]
+            told = [
+                each.pairs.of_keys((secret << _BITS) | codes)
+                for each, secret in zip(secrets, hidden, strict=True)
+            ]
+            cells = {name: reader.codes(piece.batch) for name, reader in readers.items()}
+            for look in looks:
+                look.add(cells, told)
+        return looks
 
 
 def _secrets(
     source: TableSource, released: _Released, columns: Sequence[ProtectedColumn]
 ) -> list[_Secret]:
     """Return what must not be inferred: the secrets of all columns, and own values of these."""
-    told = dict.fromkeys(each.secret for each in columns if each.secret is not None)
+    told = dict.fromkeys(name for each in columns for name in _hidden(each) if name is not None)
     found = [_Secret(name, name) for name in told if name in source.columns]
-    for at, each in enumerate(released.columns):
-        if each.secret is None:
-            found.append(_Secret(each.name, None, at))
+    for at, (each, channel) in enumerate(zip(released.columns, released.channels, strict=True)):
+        if None not in _hidden(each) or each.name in told:
+            continue
+        found.append(_Secret(each.name, None, at))
+        if len(channel.worker.names) > 1:
+            names = enumerate(channel.worker.names)
+            found += [_Secret(str(name), None, at, part) for part, name in names]
     return found
+
+
+def _hidden(column: ProtectedColumn) -> set[str | None]:
+    """Return the secrets that a column promises something about; None is its own value."""
+    first, *others = column.mechanism.guarantees
+    return {column.secret if first.about is None else first.about} | {each.about for each in others}
 
 
 def _row_leak(measure: _RowMeasure, look: _KeptSet, secret: _Secret) -> RowLeak:
