@@ -161,8 +161,10 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
         if _is_frame(X):
+            everything = [str(name) for name in columns]
             for name, mechanism in zip(columns, self.mechanisms_, strict=True):
-                X = release_frame(X, mechanism, name)
+                # Nothing stays beside them: each column has its turn.
+                X = release_frame(X, mechanism, name, keep=everything)
             return X
         works = [ColumnRandomiser(mechanism) for mechanism in self.mechanisms_]
         released = [

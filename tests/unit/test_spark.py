@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
@@ -547,10 +547,20 @@ def a_secret_is_protected(here: Here) -> None:
     pairs = Counter((row["job"] or "(missing)", row["city"]) for row in both.collect())
     assert {label: count for label, count in group.counts.items() if count} == pairs
     assert both.columns == ["id", "job", "city"]
-    with pytest.raises(InputError, match="'health' would stay in the output"):
-        ls.release(df, made)
+    assert ls.release(df, made, path=str(here.folder / "again")).columns == ["id", "job", "city"]
     with pytest.raises(InputError, match="several columns at once"):
         ls.release(df.drop("health"), made, "job")
+
+    # The joint alone does not say which column holds its secrets: their values do, in all rows.
+    unnamed = replace(mechanism, encoding=TableEncoding((ColumnEncoding("job"),)))
+    whole = df.fillna("(missing)", ["job"]).withColumn("health", F.upper("health"))
+    with pytest.raises(InputError, match="column 'health' has the values of the secret"):
+        ls.release(whole, unnamed, path=str(here.folder / "never"))
+    assert not (here.folder / "never").exists()
+    kept = ls.release(whole, unnamed, keep=["health"], path=str(here.folder / "kept"))
+    assert kept.columns == df.columns
+    safer = ls.release(whole, unnamed, drop=["health"], path=str(here.folder / "safer"))
+    assert safer.columns == ["id", "job", "city"]
 
     specs = [
         ColumnSpec("job", notion, "health", policy=Policy("refuse")),

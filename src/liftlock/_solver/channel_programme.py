@@ -35,7 +35,7 @@ from liftlock._solver.blocks import (
     zero_budget_blocks,
 )
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.problem import Optimality, Problem, ProfileTask, Solution, relative_gap
+from liftlock._solver.problem import Limit, Optimality, Problem, ProfileTask, Solution, relative_gap
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.linear_programme import Algorithm, LinearProgramme, Optimum, Solver, safe_bound
@@ -162,8 +162,8 @@ class ChannelProgramme:
         problem = self.problem
         if problem.uncertain and problem.ratio is None:
             read = self._prior_set()
-        elif problem.given is not None:
-            read = self._joint()
+        elif not problem.only_itself:
+            read = self._behind()
         elif problem.ratio is not None:
             read = self._staircase(problem.ratio)
         else:
@@ -235,33 +235,43 @@ class ChannelProgramme:
             (ratio - 1) * self._table(values, extra) + values[least_of : least_of + self.outputs]
         )
 
-    def _joint(self) -> Any:
+    def _behind(self) -> Any:
+        """Write down the limits of secrets behind X, or of several guarantees at once."""
         problem, program = self.problem, self.program
-        given = problem.given
-        assert given is not None
-        keep = problem.secret_masses > 0
-        # P(x | s): what turns a channel of X into one of S.
-        turned = given[keep] * problem.masses / problem.secret_masses[keep, None]
-        count = len(turned)
         table = program.add_variables(self._costs())
-        level = program.add_variables(np.zeros(self.outputs))
         program.add_rows([(table, self._over_outputs())], 1.0, 1.0)
-        secrets = self.sum_over_inputs(turned)
-        if problem.ratio is not None:
-            low, high = 1.0, problem.ratio
-        else:
-            each = self.sparse.identity(self.outputs)
-            program.add_rows(
-                [(table, self.sum_over_inputs(problem.masses)), (level, -each)], 0.0, 0.0
-            )
-            low, high = problem.lower, problem.upper
+        shares: int | None = None
+        for limit in problem.limits:
+            if limit.ratio is not None:
+                # The least likelihood of each output.
+                level, low, high = program.add_variables(np.zeros(self.outputs)), 1.0, limit.ratio
+            else:
+                if shares is None:
+                    shares = self._output_masses(table)
+                level, low, high = shares, limit.lower, limit.upper
+            self._limit_secrets(table, level, limit, low, high)
+        return lambda values: self._table(values, table)
+
+    def _output_masses(self, table: int) -> int:
+        """Add the probability of each output as a variable."""
+        each = self.sparse.identity(self.outputs)
+        shares = self.program.add_variables(np.zeros(self.outputs))
+        masses = self.sum_over_inputs(self.problem.masses)
+        self.program.add_rows([(table, masses), (shares, -each)], 0.0, 0.0)
+        return shares
+
+    def _limit_secrets(self, table: int, level: int, limit: Limit, low: float, high: float) -> None:
+        """Keep the likelihoods of secrets within `low` and `high` times the level of an output."""
+        program = self.program
+        # P(x | s): what turns a channel of X into one of S.
+        turned = limit.lifts * self.problem.masses
+        secrets, count = self.sum_over_inputs(turned), len(turned)
         if low > 0:
             program.add_rows([(table, secrets), (level, -low * self._per_row(count))], 0.0, np.inf)
         if np.isfinite(high):
             program.add_rows(
                 [(table, secrets), (level, -high * self._per_row(count))], -np.inf, 0.0
             )
-        return lambda values: self._table(values, table)
 
     def _prior_set(self) -> Any:
         table = self.program.add_variables(self._costs())

@@ -39,21 +39,20 @@ def half_spaces(problem: Problem) -> Rationals:
     Lift limits are homogeneous on the simplex: (A v)_s <= U P_s sum(v), and LDP compares pairs.
     The lifts and limits are floats, their differences exact.
     """
-    n = len(problem.masses)
-    given = np.eye(n) if problem.given is None else problem.given
-    keep = problem.secret_masses > 0
-    lifts = given[keep] / problem.secret_masses[keep, None]
-    if problem.ratio is not None:
-        first, second = np.divmod(np.arange(len(lifts) ** 2), len(lifts))
-        pairs = first != second
-        return comparison_rows(lifts, first[pairs], second[pairs], problem.ratio)
-    exact = _to_fractions(lifts)
-    rows = []
-    if np.isfinite(problem.upper):
-        rows.append(exact - Fraction(problem.upper))
-    if problem.lower > 0:
-        rows.append(Fraction(problem.lower) - exact)
-    return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
+    rows = [np.zeros((0, len(problem.masses)), dtype=object)]
+    for limit in problem.limits:
+        lifts = limit.lifts
+        if limit.ratio is not None:
+            first, second = np.divmod(np.arange(len(lifts) ** 2), len(lifts))
+            pairs = first != second
+            rows.append(comparison_rows(lifts, first[pairs], second[pairs], limit.ratio))
+            continue
+        exact = _to_fractions(lifts)
+        if np.isfinite(limit.upper):
+            rows.append(exact - Fraction(limit.upper))
+        if limit.lower > 0:
+            rows.append(Fraction(limit.lower) - exact)
+    return np.vstack(rows)
 
 
 def set_half_spaces(problem: Problem) -> Rationals:

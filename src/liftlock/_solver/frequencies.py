@@ -164,7 +164,7 @@ def _source(task: Task, problem: Problem) -> _Source:
     listed = task.how != "generation"
     symbols, few = task.symbols, task.symbols <= LIMITS.few_symbols
     masses = problem.masses
-    if problem.given is None and problem.ratio is not None:
+    if problem.only_itself and problem.ratio is not None:
         stairs = StaircasePolytope(masses, problem.ratio)
         if listed and few:
             return _List(stairs.all_posteriors())
@@ -209,7 +209,7 @@ def _searched(problem: Problem, clock: Clock) -> _Source:
 
     rows = RowPolytope(problem, None, clock)
     size = len(problem.masses)
-    return _Searched(rows, np.zeros(size), np.minimum(rows.reach[:size], 1.0))
+    return _Searched(rows, rows.programme.lower[:size], np.minimum(rows.reach[:size], 1.0))
 
 
 # --- the search -----------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class _Search:
         self, problem: Problem, utility: Frequencies, clock: Clock, source: _Source
     ) -> None:
         self.masses, self.utility, self.clock, self.source = problem.masses, utility, clock, source
-        self.ratio = None if problem.given is not None else problem.ratio
+        self.ratio = problem.ratio if problem.only_itself else None
         reach = max(
             float((source.high / self.masses).max()) - 1.0,
             1.0 - float((source.low / self.masses).min()),

@@ -22,6 +22,7 @@ from liftlock._solver.channel_programme import LeastDistortion
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.problem import (
+    Limit,
     Optimality,
     Problem,
     Solution,
@@ -92,22 +93,29 @@ def required_blend(problem: Problem, matrix: Floats) -> Floats:
     >>> required_blend(problem, np.array([[0.8, 0.2], [0.2, 0.8]])).round(3).tolist()
     [0.167, 0.167]
     """
+    need = np.zeros(matrix.shape[1])
+    for limit in problem.limits:
+        need = np.maximum(need, _blend_of_limit(problem, limit, matrix))
+    return need
+
+
+def _blend_of_limit(problem: Problem, limit: Limit, matrix: Floats) -> Floats:
     weights = dot(problem.masses, matrix)
     secrets = matrix
-    if problem.given is not None:
-        turned = problem.given * problem.masses / problem.secret_masses[:, None]
+    if limit.given is not None:
+        turned = limit.given * problem.masses / limit.secret_masses[:, None]
         secrets = dot(turned, matrix)
     least, most = secrets.min(axis=0) - GRAIN, secrets.max(axis=0) + GRAIN
-    if problem.ratio is not None:
-        return _blend(most - problem.ratio * least, (problem.ratio - 1.0) * weights)
+    if limit.ratio is not None:
+        return _blend(most - limit.ratio * least, (limit.ratio - 1.0) * weights)
     low, high = _mass_ranges(problem, matrix) if problem.uncertain else (weights, weights)
     need = np.zeros(matrix.shape[1])
-    if problem.lower > 0:
-        broken = problem.lower * (high + GRAIN) - least
-        need = np.maximum(need, _blend(broken, (1.0 - problem.lower) * weights))
-    if np.isfinite(problem.upper):
-        broken = most - problem.upper * (low - GRAIN)
-        need = np.maximum(need, _blend(broken, (problem.upper - 1.0) * weights))
+    if limit.lower > 0:
+        broken = limit.lower * (high + GRAIN) - least
+        need = np.maximum(need, _blend(broken, (1.0 - limit.lower) * weights))
+    if np.isfinite(limit.upper):
+        broken = most - limit.upper * (low - GRAIN)
+        need = np.maximum(need, _blend(broken, (limit.upper - 1.0) * weights))
     return need
 
 
@@ -244,7 +252,7 @@ def release_nothing(task: Task) -> Solution:
     task.explain_step(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
     masses, shape = task.problem.masses, task.shape
     nothing = cost_of_no_release(task.utility, masses)
-    if task.problem.given is not None:
+    if not task.allows_nothing_of_itself:
         found = constant_solution(task, least_cost(task), ONLY_EXACT)
     else:
         # Floats cannot tell the budget from 0, so next to nothing can be saved.

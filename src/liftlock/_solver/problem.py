@@ -35,6 +35,7 @@ from liftlock.model import (
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.provenance import gap_text
 from liftlock.notions.base import Notion
+from liftlock.notions.guarantee import Wanted
 from liftlock.utility.base import Shape, Utility
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.profile_utility import ProfileUtility
@@ -43,10 +44,86 @@ from liftlock.utility.symmetric import MutualInformation
 MOST_RATIO = float(1 << MOST_BITS)
 """Beyond this ratio (43 nats) nothing is gained: no table has a larger one."""
 
+_BLENDED = 2.0**30
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one guarantee allows an output to tell of one secret, in floats."""
+
+    context: Context
+    notion: Notion
+    secret_masses: Floats
+    """P_S, or P_X when the secret is X itself."""
+    given: Floats | None
+    """P(S | X), rows secrets, columns inputs; None when the secret is X itself."""
+    lower: float
+    """The smallest lift allowed, 0 if any is; for LDP see `ratio`."""
+    upper: float
+    """The largest lift allowed, inf if any is."""
+    ratio: float | None
+    """For LDP: the largest ratio of two likelihoods; None for lift notions."""
+
+    @classmethod
+    def of(cls, context: Context, notion: Notion) -> Limit:
+        """Read a context and a lift notion or LDP."""
+        given, secret_masses = None, representative(context).floats()
+        if isinstance(context, Joint):
+            masses = secret_masses
+            counts = np.array(
+                [[float(Fraction(c, context.total)) for c in row] for row in context.counts]
+            )
+            given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
+            # A secret that never occurs constrains nothing.
+            distributions = np.array(
+                [float(Fraction(sum(row), context.total)) for row in context.counts]
+            )
+            given, secret_masses = given[distributions > 0], distributions[distributions > 0]
+        return cls(context, notion, secret_masses, given, *limits(notion))
+
+    @property
+    def lifts(self) -> Floats:
+        """What turns a posterior of X into lifts: P(S | X) / P_S, or 1 / P_X on the diagonal."""
+        given = np.eye(len(self.secret_masses)) if self.given is None else self.given
+        keep = self.secret_masses > 0
+        lifts: Floats = given[keep] / self.secret_masses[keep, None]
+        return lifts
+
+    @property
+    def is_box(self) -> bool:
+        """Whether it limits each entry of a posterior by itself."""
+        return self.given is None and self.ratio is None
+
+    @property
+    def is_left_to_locking(self) -> bool:
+        """Whether it is LDP of X itself with a ratio so large that a blend of 1e-9 keeps it.
+
+        Blended with a weight t, lifts of X lie between t and 1 / min P.
+        """
+        if self.given is not None or self.ratio is None:
+            return False
+        return self.ratio * float(self.secret_masses.min()) >= _BLENDED
+
+    @property
+    def capped(self) -> bool:
+        """Whether the budget is larger than solvers can bear, so that they work with a smaller."""
+        return MOST_RATIO in (self.upper, self.ratio) or self.lower == 1 / MOST_RATIO
+
+    @property
+    def allows_nothing(self) -> bool:
+        """Whether floats cannot tell the budget from 0."""
+        return self.lower >= 1.0 or self.upper <= 1.0 or self.ratio == 1.0
+
+    def widen(self) -> Limit:
+        """Return the same a hair wider than what rounding could make of it."""
+        more, less = 1.0 + QUOTIENT, 1.0 - QUOTIENT
+        ratio = None if self.ratio is None else self.ratio * more
+        return replace(self, lower=self.lower * less, upper=self.upper * more, ratio=ratio)
+
 
 @dataclass(frozen=True)
 class Problem:
-    """A context and a notion as numbers that a solver can read.
+    """A context and a notion as numbers that a solver can read; or several, for one channel.
 
     >>> from liftlock.notions.lip import LIP
     >>> problem = Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2"))
@@ -69,30 +146,59 @@ class Problem:
     """The largest lift allowed, inf if any is."""
     ratio: float | None
     """For LDP: the largest ratio of two likelihoods; None for lift notions."""
+    more: tuple[Limit, ...] = field(default=(), kw_only=True)
+    """What else every output must keep: limits of other secrets of the same X, or of X itself."""
 
     @classmethod
     def of(cls, context: Context, notion: Notion) -> Problem:
         """Read a context whose symbols all have positive probability, and a lift notion or LDP."""
-        if notion.ratio_limit is None:
-            refuse_zero_mass(context)
+        return Problem.of_several(context, notion, ())
+
+    @staticmethod
+    def of_several(context: Context, notion: Notion, also: Sequence[Wanted]) -> Problem:
+        """Read several guarantees, whose contexts give the same symbols the same probabilities.
+
+        The order of the symbols is the same in all. A secret behind X comes first.
+        """
+        every = [(context, notion), *((each.context, each.notion) for each in also)]
+        for known, asked in every:
+            if asked.ratio_limit is None or also:
+                refuse_zero_mass(known)
         prior = representative(context)
-        masses = prior.floats()
-        given = None
-        secret_masses = masses
-        if isinstance(context, Joint):
-            counts = np.array(
-                [[float(Fraction(c, context.total)) for c in row] for row in context.counts]
-            )
-            given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
-            # A secret that never occurs constrains nothing.
-            distributions = np.array(
-                [float(Fraction(sum(row), context.total)) for row in context.counts]
-            )
-            given, secret_masses = given[distributions > 0], distributions[distributions > 0]
-        lower, upper, ratio = limits(notion)
-        return cls(
-            context, notion, prior.alphabet, masses, secret_masses, given, lower, upper, ratio
+        every.sort(key=lambda pair: not isinstance(pair[0], Joint))
+        read = [Limit.of(known, asked) for known, asked in every]
+        first, *more = [limit for limit in read if not limit.is_left_to_locking] or read[:1]
+        return Problem(
+            first.context,
+            first.notion,
+            prior.alphabet,
+            prior.floats(),
+            first.secret_masses,
+            first.given,
+            first.lower,
+            first.upper,
+            first.ratio,
+            more=tuple(more),
         )
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What every output must keep, all of it."""
+        first = Limit(
+            self.context,
+            self.notion,
+            self.secret_masses,
+            self.given,
+            self.lower,
+            self.upper,
+            self.ratio,
+        )
+        return (first, *self.more)
+
+    @property
+    def only_itself(self) -> bool:
+        """Whether nothing is limited but what an output tells of X itself, by one guarantee."""
+        return self.given is None and not self.more
 
     def widen(self) -> Problem:
         """Return the same with limits a hair wider than what rounding could make of them.
@@ -102,17 +208,20 @@ class Problem:
         """
         more, less = 1.0 + QUOTIENT, 1.0 - QUOTIENT
         ratio = None if self.ratio is None else self.ratio * more
-        return replace(self, lower=self.lower * less, upper=self.upper * more, ratio=ratio)
+        rest = tuple(limit.widen() for limit in self.more)
+        return replace(
+            self, lower=self.lower * less, upper=self.upper * more, ratio=ratio, more=rest
+        )
 
     @property
     def capped(self) -> bool:
-        """Whether the budget is larger than solvers can bear, so that they work with a smaller."""
-        return MOST_RATIO in (self.upper, self.ratio) or self.lower == 1 / MOST_RATIO
+        """Whether a budget is larger than solvers can bear, so that they work with a smaller."""
+        return any(limit.capped for limit in self.limits)
 
     @property
     def allows_nothing(self) -> bool:
-        """Whether floats cannot tell the budget from 0."""
-        return self.lower >= 1.0 or self.upper <= 1.0 or self.ratio == 1.0
+        """Whether floats cannot tell a budget from 0."""
+        return any(limit.allows_nothing for limit in self.limits)
 
     @property
     def uncertain(self) -> bool:
@@ -369,17 +478,23 @@ class Task:
     @property
     def cells(self) -> int:
         """The size of the table of secrets and inputs."""
-        return self.symbols if self.problem.given is None else self.problem.given.size
+        given = [limit.given for limit in self.problem.limits]
+        return sum(self.symbols if each is None else each.size for each in given)
 
     @property
     def own_secret(self) -> bool:
         """Whether the secret is X itself, under one prior."""
-        return self.problem.given is None and not self.problem.uncertain
+        return self.problem.only_itself and not self.problem.uncertain
+
+    @property
+    def allows_nothing_of_itself(self) -> bool:
+        """Whether a budget is 0, or nearly so, that limits what an output tells of X itself."""
+        return any(each.allows_nothing for each in self.problem.limits if each.given is None)
 
     @property
     def by_lifts(self) -> bool:
-        """Whether lifts are limited, not ratios of likelihoods."""
-        return self.problem.ratio is None
+        """Whether lifts are limited, and no ratios of likelihoods."""
+        return all(limit.ratio is None for limit in self.problem.limits)
 
     @property
     def one_prior(self) -> bool:
@@ -390,9 +505,7 @@ class Task:
     def two_values(self) -> bool:
         """Whether X itself is the secret and has two values."""
         return (
-            self.problem.given is None
-            and self.symbols == 2
-            and bool((self.problem.masses > 0).all())
+            self.problem.only_itself and self.symbols == 2 and bool((self.problem.masses > 0).all())
         )
 
     def explain_step(self, step: Step) -> None:

@@ -58,6 +58,7 @@ from liftlock.exact.rounding import MOST_BITS
 from liftlock.exact.tolerances import TOLERANCES
 from liftlock.model import Joint, Prior, representative
 from liftlock.model.alphabet import Alphabet
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.lip import LIP
 from liftlock.utility.base import (
     Linear,
@@ -235,7 +236,10 @@ class Types:
 
     def reduce(self) -> Joint:
         """Return the joint of the secret and the type, named by its first symbol."""
-        joint = self.joint
+        return self.merge(self.joint)
+
+    def merge(self, joint: Joint) -> Joint:
+        """Return the joint of a secret and the type."""
         counts = tuple(
             tuple(sum(row[x] for x in places) for places in self.members) for row in joint.counts
         )
@@ -268,6 +272,20 @@ class Types:
             channel[list(column), y] = list(column.values())
         rows: Floats = channel / channel.sum(axis=1, keepdims=True)
         return rows
+
+
+def _stacked(joints: Sequence[Joint]) -> Joint:
+    """Return one joint with all secrets of several: its types are those that no secret tells apart.
+
+    >>> one, other = {"s": {"a": 1, "b": 1}}, {"s": {"a": 1, "b": 0}, "t": {"a": 0, "b": 1}}
+    >>> len(Types.of(_stacked([Joint.from_counts(one), Joint.from_counts(other)])))
+    2
+    """
+    if len(joints) == 1:
+        return joints[0]
+    secrets = [(place, s) for place, joint in enumerate(joints) for s in joint.secrets.labels]
+    counts = tuple(row for joint in joints for row in joint.counts)
+    return Joint(Alphabet.of(secrets), joints[0].inputs, counts)
 
 
 @dataclass(frozen=True)
@@ -378,6 +396,7 @@ def group_neighbours(task: Task) -> Reduced | None:
         task.how != "auto"
         or task.by_lifts
         or problem.allows_nothing
+        or not problem.only_itself
         or not isinstance(problem.context, Prior)
         or task.symbols <= LIMITS.grouped_numbers
         or not task.utility.numeric
@@ -395,14 +414,16 @@ def group_neighbours(task: Task) -> Reduced | None:
 
 def merge_types(task: Task) -> Reduced | None:
     """Take symbols with the same P(. | x) for one, as the secret does."""
-    context = task.problem.context
-    if not isinstance(context, Joint) or not task.shape.symmetric or task.problem.allows_nothing:
+    problem, utility, clock = task.problem, task.utility, task.clock
+    joints = [each.context for each in problem.limits if isinstance(each.context, Joint)]
+    if len(joints) < len(problem.limits) or not task.shape.symmetric or problem.allows_nothing:
         return None
-    types = Types.of(context)
+    types = Types.of(_stacked(joints))
     if len(types) == task.symbols:
         return None
-    problem, utility, clock = task.problem, task.utility, task.clock
-    inner = Problem.of(types.reduce(), problem.notion)
+    first, *more = (types.merge(joint) for joint in joints)
+    also = [Wanted(each.notion, joint) for each, joint in zip(problem.more, more, strict=True)]
+    inner = Problem.of_several(first, problem.notion, also)
     reference = cost_of_no_release(utility, problem.masses)
     share = cost_of_no_release(utility, inner.masses) / reference if reference > 0 else 1.0
     # The gap is relative to the cost of no release, which is larger before types are merged.

@@ -3,7 +3,8 @@
     Pi = {v >= 0, sum v = 1, L P_S <= P(S|X) v <= U P_S}
 
 has |S| + 1 rows, so its vertices have at most |S| + 1 positive entries, and linear programmes over
-it are small. When X itself is the secret the limits are bounds of v,
+it are small. Several secrets have their rows one below the other, with limits of their own. When X
+itself is the secret the limits are bounds of v,
 
     Pi = {v : L P <= v <= U P, sum v = 1},
 
@@ -32,7 +33,7 @@ from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Limit, Problem
 from liftlock._solver.random_decomposition import even_columns
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
@@ -66,37 +67,50 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
     """
     inputs = len(problem.masses)
     rows, low, high = [np.ones(inputs)], [], []
-    least, ratio = np.zeros(inputs), problem.ratio
+    least = np.zeros(inputs)
     # No vertex has an entry above 1, so none of them stands at this bound.
     most = np.full(inputs, 2.0)
-    lifts = np.zeros((0, inputs))
-    if problem.given is None:
-        box = Box(problem.masses, problem.lower, problem.upper)
-        least, most = box.low, box.low + box.width
-    else:
-        lifts = problem.given / problem.secret_masses[:, None]
-    if ratio is None:
-        for row in lifts:
-            rows.append(row)
-            low.append(max(problem.lower, 0.0))
-            high.append(min(problem.upper, float(row.max())))
-    else:
-        # m <= lift <= E m, twice as many rows; the least lift m is the last variable.
-        for row in lifts:
-            rows += [row, -row]
-            low += [0.0, 0.0]
-            high += [float(row.max()), ratio]
+    pairs: list[tuple[int, Floats, float]] = []
+    """Where the rows of each limit of ratios begin, how they are scaled, and the ratio."""
+    for limit in problem.limits:
+        if limit.is_box:
+            box = Box(problem.masses, limit.lower, limit.upper)
+            least = np.maximum(least, box.low)
+            most = np.minimum(most, box.low + box.width)
+        elif limit.ratio is None:
+            for row in limit.lifts:
+                rows.append(row)
+                low.append(max(limit.lower, 0.0))
+                high.append(min(limit.upper, float(row.max())))
+        else:
+            # m <= lift <= E m, twice as many rows; the least lift m is a variable at the end.
+            lifts = limit.lifts
+            scales = np.ones(len(lifts))
+            if limit.given is None:
+                # Lifts of X itself are entries divided by small numbers: multiplied again. Rows
+                # imply these ends.
+                scales, masses, wide = problem.masses, problem.masses, limit.ratio - 1.0
+                hair = rounding(inputs)
+                smallest = masses / (1.0 + wide * (1.0 - masses)) * (1.0 - hair)
+                largest = masses * limit.ratio / (1.0 + wide * masses) * (1.0 + hair)
+                least, most = np.maximum(least, smallest), np.minimum(most, largest)
+            pairs.append((len(rows), scales, limit.ratio))
+            for row, scale in zip(lifts, scales, strict=True):
+                rows += [scale * row, -scale * row]
+                low += [0.0, 0.0]
+                high += [scale * float(row.max()), scale * limit.ratio]
     if points is not None:
         rows.append(points)
         low.append(float(points.min()))
         high.append(float(points.max()))
-    count, secrets = len(rows), len(lifts)
-    matrix = np.zeros((count, inputs + count - 1 + (ratio is not None)))
+    count = len(rows)
+    matrix = np.zeros((count, inputs + count - 1 + len(pairs)))
     matrix[:, :inputs] = rows
     matrix[1:, inputs : inputs + count - 1] = -np.eye(count - 1)
-    if ratio is not None:
-        matrix[1 : 2 * secrets + 1 : 2, -1] = -1.0
-        matrix[2 : 2 * secrets + 2 : 2, -1] = ratio
+    for place, (begin, scales, ratio) in enumerate(pairs, inputs + count - 1):
+        end = begin + 2 * len(scales)
+        matrix[begin:end:2, place] = -scales
+        matrix[begin + 1 : end : 2, place] = ratio * scales
         low.append(1 / ratio)
         high.append(1.0)
     right = np.zeros(count)
@@ -131,7 +145,7 @@ class RowPolytope:
         simplex.purify(self.programme, lower, upper, self._vertex, np.zeros(size))
         clock.spend(operations)
         # The ends of X itself are known, and any vertex will do.
-        known = problem.given is None
+        known = problem.only_itself
         self.extremes = self._vertex.values[None, :n].copy() if known else self._extremes(clock)
         """For each coordinate a vertex at which it is as large as can be."""
 
@@ -166,22 +180,21 @@ class RowPolytope:
     def keep_inside(self, columns: Floats) -> Floats:
         """Clear what is rounding, and drop columns that are outside the polytope."""
         problem = self.problem
-        if problem.given is None:
-            # Each entry within its own ends, however small they are.
-            ends = self.programme.lower[: self.inputs], self.programme.upper[: self.inputs]
+        # Each entry within its own ends, however small they are.
+        ends = self.programme.lower[: self.inputs], self.programme.upper[: self.inputs]
+        if problem.only_itself:
             columns = np.clip(columns, *ends)
             kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= TOLERANCES.hair]
             return kept
         columns = np.where(columns < TOLERANCES.hair, 0.0, columns)
+        if problem.more:
+            columns = np.clip(columns, *ends)
+            columns = columns[np.abs(columns.sum(axis=1) - 1.0) <= TOLERANCES.hair]
         columns /= columns.sum(axis=1, keepdims=True)
-        lifts = dot(columns, (problem.given / problem.secret_masses[:, None]).T)
-        least, most, off = lifts.min(axis=1), lifts.max(axis=1), TOLERANCES.hair
-        if problem.ratio is None:
-            good = (least >= problem.lower - off) & (most <= problem.upper + off)
-        else:
-            good = most <= least * problem.ratio + off
-        allowed: Floats = columns[good]
-        return allowed
+        for limit in problem.limits:
+            if not limit.is_box:
+                columns = columns[_keeps(limit, columns)]
+        return columns
 
     def _extremes(self, clock: Clock) -> Floats:
         """Maximise each coordinate: upper bounds for `reach`, and the vertices.
@@ -202,16 +215,30 @@ class RowPolytope:
         return vertices
 
 
+def _keeps(limit: Limit, columns: Floats) -> npt.NDArray[np.bool_]:
+    """Tell which posteriors keep a limit, but for a hair."""
+    lifts = dot(columns, limit.lifts.T)
+    least, most, off = lifts.min(axis=1), lifts.max(axis=1), TOLERANCES.hair
+    if limit.ratio is not None:
+        # A lift of X itself is as rough as its posterior, divided by how rare it is.
+        if limit.given is None:  # what locking makes up for by a blend of a hair
+            off *= limit.ratio
+        kept: npt.NDArray[np.bool_] = most <= least * limit.ratio + off
+    else:
+        kept = (least >= limit.lower - off) & (most <= limit.upper + off)
+    return kept
+
+
 def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
     """Return the oracle of a prior or a joint under limits of lifts, or of a joint under LDP."""
     if isinstance(utility.shape, Separable | Variance):
         return SeparableOracle(problem, utility, clock)
-    if problem.given is None:
+    if problem.only_itself:
         box = Box(problem.masses, problem.lower, problem.upper)
         return PolytopeOracle(box, utility, Concave(box, utility, box.low, LIMITS.starts))
     rows = RowPolytope(problem, None, Clock() if clock is None else clock)
-    nothing = np.zeros(len(rows))
-    return PolytopeOracle(rows, utility, Concave(rows, utility, nothing, len(rows)))
+    least = rows.programme.lower[: len(rows)]
+    return PolytopeOracle(rows, utility, Concave(rows, utility, least, len(rows)))
 
 
 class SeparableOracle:
@@ -255,12 +282,14 @@ class SeparableOracle:
         if points is not None:
             self._kinds[n + len(self.rows.programme.right) - 2] = SQUARE
             self._fixed[:n] = points**2
-        if problem.given is None:
+        if problem.only_itself:
             self._own = Box(problem.masses, problem.lower, problem.upper)
             self._generator = np.random.default_rng(n)
-        self.stabilise = problem.given is not None
+        self.stabilise = not problem.only_itself
         """Few columns leave most prices open; column generation keeps them in a box at first."""
-        self._split = problem.given is not None and n >= LIMITS.regions and bool(self._kinds[0])
+        # Where entries have ends of their own, many of a vertex may be large.
+        free = all(limit.given is not None for limit in problem.limits)
+        self._split = free and n >= LIMITS.regions and bool(self._kinds[0])
         """Whether a proof asks separately for each coordinate that may be the largest."""
         self.opened = 0
         """Boxes opened by the last proof."""

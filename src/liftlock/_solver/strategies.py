@@ -129,8 +129,8 @@ def _channel_programme(task: Task) -> Found:
 def _programme_memory(task: Task) -> float:
     assert isinstance(task.shape, Linear)
     context, limits = task.problem.context, _LIMITS_OF_A_CELL
-    if task.problem.given is not None:
-        limits += 2 * len(task.problem.given)
+    if not task.problem.only_itself:
+        limits += sum(2 * len(limit.secret_masses) for limit in task.problem.limits)
     elif isinstance(context, Family):
         limits += 2 * len(context.priors)
     losses = task.shape.losses
@@ -216,7 +216,7 @@ def _pricing(problem: Problem, utility: Utility, clock: Clock) -> Oracle:
         from liftlock._solver.prior_set import prior_set_oracle
 
         return prior_set_oracle(problem, utility, clock)
-    if problem.given is None and problem.ratio is not None:
+    if problem.only_itself and problem.ratio is not None:
         from liftlock._solver.staircase import staircase_oracle
 
         return staircase_oracle(problem, utility)
@@ -245,7 +245,7 @@ def _beginning(task: Task) -> Floats | None:
 def _without_search(task: Task) -> Decomposition:
     """Return what is known when the time was up before any search: merging, or no release."""
     masses, utility, clock = task.problem.masses, task.utility, task.clock
-    first = None if task.problem.given is None else _beginning(task)
+    first = None if task.problem.only_itself else _beginning(task)
     columns = masses[None, :] if first is None else first
     # Each symbol is in one group of those that are merged.
     weights = np.ones(1) if first is None else np.where(first > 0, masses, 0.0).sum(axis=1)
@@ -265,9 +265,12 @@ def _without_search(task: Task) -> Decomposition:
 
 
 def _generation_memory(task: Task) -> float:
-    if task.problem.given is None:
+    if task.problem.only_itself:
         return 0.0
-    rows, inputs = len(task.problem.given) + 1, task.symbols
+    rows, inputs = 1, task.symbols
+    for limit in task.problem.limits:
+        if not limit.is_box:
+            rows += len(limit.secret_masses) * (1 if limit.ratio is None else 2)
     return 8.0 * (3 * rows**2 + 6 * rows * (inputs + rows) + 2 * inputs**2)
 
 
@@ -358,10 +361,10 @@ STRATEGIES = (
         "information of profiles with one matrix",
         fits=_may_list,
         best=lambda task: (
-            (task.by_lifts or task.problem.given is not None)
+            (task.by_lifts or not task.problem.only_itself)
             and (
                 task.symbols <= LIMITS.listed_symbols
-                or (task.problem.given is not None and task.cells <= LIMITS.listed_cells)
+                or (not task.problem.only_itself and task.cells <= LIMITS.listed_cells)
             )
         ),
         solve=_enumeration,

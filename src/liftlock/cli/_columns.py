@@ -66,6 +66,18 @@ class ColumnOptions(OptionGroup):
         metavar="NAME CLAIM",
         help="Guarantee of one column, overriding the common one, e.g. pay lip=0.5. Repeatable.",
     )
+    total: str | None = option(
+        "--total",
+        metavar="CLAIM",
+        help="One guarantee for all columns together about each secret, e.g. lip=1, split so that "
+        "they keep the most.",
+    )
+    weights: tuple[str, ...] = option(
+        "--weight",
+        multiple=True,
+        metavar="NAME=W",
+        help="With --total: split it by these weights (others have 1). Repeatable.",
+    )
     joints: tuple[Path, ...] = option(
         "--joint",
         type=FILE,
@@ -216,6 +228,12 @@ class ColumnOptions(OptionGroup):
             normalise=self.normalise,
         )
 
+    def read_total(self) -> tuple[Notion | None, dict[str, str]]:
+        """Read the budget that all columns share, and their weights."""
+        if self.total is None:
+            return None, {}
+        return parse_claim(self.total), parse_by_column(self.weights, self.columns, "--weight")
+
     def _utility(self, context: Any) -> Any:
         if self.utility.loss is None:
             return self.utility.utility
@@ -225,6 +243,14 @@ class ColumnOptions(OptionGroup):
 
     def _notions(self) -> tuple[Notion | None, dict[str, Notion]]:
         """Read the guarantee for all columns, and those of single ones."""
+        if self.total is not None:
+            given = self.guarantee.given_options()
+            if given or self.budgets:
+                name = "--budget" if self.budgets else given[0]
+                raise click.UsageError(f"{name} does not go with --total, which is split")
+            return parse_claim(self.total), {}
+        if self.weights:
+            raise click.UsageError("--weight goes with --total")
         others: dict[str, Notion] = {}
         for name, claim in self.budgets:
             if name not in self.columns:

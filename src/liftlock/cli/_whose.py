@@ -11,7 +11,6 @@ import click
 from liftlock._runtime.storage import errors_at
 from liftlock.accounting.composition import edge_budget
 from liftlock.cli._options import NORMALISE, OptionGroup, option
-from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
 from liftlock.notions.lift import Impossible
@@ -109,30 +108,6 @@ class WhoseOptions(OptionGroup):
         if self.keep_profile and self.profile_column is not None:
             return (*keep, self.profile_column)
         return keep
-
-    def check_hidden(
-        self,
-        source: TableFile,
-        worker: ProfileColumn,
-        dropped: Collection[str],
-        keep: Collection[str],
-    ) -> bool:
-        """Refuse columns that name the profiles; tell whether any is kept on purpose."""
-        from liftlock.tables.profiles import find_profiles
-
-        known = (*worker.needs, *dropped)
-        others = [name for name in source.columns if name not in known]
-        found = find_profiles(source, others, worker.graph.profiles)
-        for each in found:
-            if each.column not in keep and not self.keep_profile:
-                raise FileError(
-                    f"a column of profiles{each.part} would be kept, and tell what is to be hidden",
-                    where=str(source.path),
-                    value=each.column,
-                    remedy="leave it out (--drop), or name it with --profile-column; if it says "
-                    "something else, or is to stay, say so (--keep, --keep-profile)",
-                )
-        return bool(found) or self.keep_profile or worker.profiles in keep
 
 
 def notes_of_profiles(worker: ProfileColumn, rows: int, *, told: bool) -> Iterator[str]:

@@ -163,6 +163,7 @@ def protect_command(
     from liftlock.tables.stream import check_output, rewrite_table
 
     specs = columns.read(source, note)
+    total, weights = columns.read_total()
     before = _file_state(table)
     inputs = {"TABLE": table} | columns.inputs()
     check_outputs(outputs, inputs, force=force, ledger=book.path)
@@ -186,6 +187,8 @@ def protect_command(
             seconds=time,
             curve=report is not None,
             together=columns.together,
+            total=total,
+            weights=weights,
             watch=tell,
         )
         if most is not None:

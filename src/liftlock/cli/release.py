@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -28,10 +29,6 @@ from liftlock.mechanism import Mechanism
 from liftlock.model.columns import UNSEEN
 from liftlock.model.structured import StructuredChannel
 from liftlock.report.format import shown as shown_label
-
-if TYPE_CHECKING:
-    from liftlock.tables.formats.base import TableFile
-    from liftlock.tables.releases import ColumnRelease
 
 
 @click.command("release")
@@ -90,6 +87,7 @@ def release_command(
         note(made.caution)
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
+    from liftlock.tables.kept import choose_columns, count_names
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, make_change
     from liftlock.tables.stream import check_output, rewrite_table
@@ -104,10 +102,19 @@ def release_command(
         note(f"the probabilities of each row were {DIVIDED}")
     work = ColumnRelease(worker, source)
     keep = whose.kept(keep)
-    dropped = columns_to_drop(source, work, drop, keep, note)
     by_profile = worker if isinstance(worker, ProfileColumn) else None
-    told = by_profile is not None and whose.check_hidden(source, by_profile, dropped, keep)
-    change = make_change(source, [work], dropped)
+    with show_table_progress("inspecting the other columns", source.unit) as shown:
+        others = choose_columns(
+            source,
+            worker,
+            drop=drop,
+            keep=keep,
+            keep_profiles=whose.keep_profile,
+            count=partial(count_names, watch=shown),
+        )
+    for text in others.notes:
+        note(text)
+    change = make_change(source, [work], others.dropped)
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
         book.recording(source, {about: made}, note) as record,
@@ -119,7 +126,7 @@ def release_command(
             by_profile.refuse_useless()
         record()
         if by_profile is not None:
-            for text in notes_of_profiles(by_profile, rows, told=told):
+            for text in notes_of_profiles(by_profile, rows, told=others.tells_profiles):
                 note(text)
     if work.kept:
         note(
@@ -140,38 +147,6 @@ def release_command(
         show_json(profile_release_data(by_profile, rows, str(output), note.texts))
     note.show()
     return 0
-
-
-def columns_to_drop(
-    source: TableFile,
-    work: ColumnRelease,
-    drop: Sequence[str],
-    keep: Sequence[str],
-    note: Notes,
-) -> tuple[str, ...]:
-    """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
-    from liftlock.tables.profiles import ProfileColumn
-    from liftlock.tables.protect.inspect import inspect_other_columns
-
-    for name in (*work.needs, *drop, *keep):
-        source.type_of(name)
-    known = (*drop, *keep, *work.columns)
-    hidden = [name for name in work.worker.hides if name in source.columns and name not in known]
-    dropped = (*drop, *hidden)
-    secrets: Sequence[str] = ()
-    if isinstance(work.worker, ProfileColumn):
-        secrets = hidden
-    elif hidden and work.worker.mechanism.per_user:
-        note(
-            f"{', '.join(map(repr, hidden))}: left out, since what a model believes of a person "
-            "tells of that person (--keep would keep it); estimates need them"
-        )
-    elif hidden:
-        note(f"{hidden[0]!r} is left out: it is the secret (--keep would keep it)")
-    kept = [name for name in source.columns if name not in dropped]
-    if set(kept) - set(work.columns):
-        inspect_other_columns(source, kept, secrets, work.columns, allowed=keep)
-    return dropped
 
 
 def _data(

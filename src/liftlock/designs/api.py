@@ -26,6 +26,7 @@ from liftlock.designs.request import (
     DesignRequest,
     discretise,
     read_context,
+    read_guarantees,
     read_notion,
     true_guarantee,
 )
@@ -38,13 +39,14 @@ from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import ContinuousPrior
 from liftlock.model.structured import USER_CHANNELS, StructuredChannel
 from liftlock.notions.base import Notion
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.lift import Impossible
 from liftlock.utility.base import Utility
 
 
 def design(
     context: Context | ContinuousPrior | Alphabet | Sequence[Any],
-    notion: Notion | object,
+    notion: Notion | object | Sequence[Notion | object],
     *,
     utility: AnyUtility | None = None,
     loss: Any = None,
@@ -67,6 +69,11 @@ def design(
     continuous prior is cut into `bins` (512) of equal mass, or equal width if `spacing` is
     ``width``.
 
+    Instead of a notion there may be a list of guarantees, all of which the mechanism keeps: a
+    notion about the context itself, and pairs of a notion and another context, such as the joint of
+    another secret with the same inputs, or the prior of the inputs for a limit of what is told of
+    the value itself. Each is proved, and the optimum is that of all of them.
+
     For a graph of profiles the notion may be just a budget; `weights` say how much each profile
     counts, and `loss` is the matrix of the utility ``distortion``.
 
@@ -85,17 +92,29 @@ def design(
     >>> flip = design(ProfileGraph.bernoulli(["0.8", "0.9"]), "0.5", method="cluster")
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
+    >>> from liftlock import Joint, LDP
+    >>> joint = Joint.from_counts({"s": {"a": 3, "b": 1, "c": 2}, "t": {"a": 1, "b": 3, "c": 2}})
+    >>> both = design(joint, [LIP("0.3"), (LDP("2"), joint.prior)])
+    >>> [each.certificate.guarantee for each in both.guarantees]
+    ['lip(epsilon=0.3)', 'ldp(budget=2)']
     """
     context = discretise(read_context(context, method), bins, spacing)
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, method=method, **options)
-    asked = read_notion(notion, context.kind)
+    asked, also = read_asked(notion, context)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     method = usual_method(asked, context.kind) if method is None else method
     if method is None:
-        return best(context, asked, **aim, bits=bits, **options)
+        return best(context, notion, **aim, bits=bits, **options)
     entry = read_method(method, context, asked, options)
-    return DesignRequest.of(entry, context, asked, options, **aim).make(bits)
+    return DesignRequest.of(entry, context, asked, options, also, **aim).make(bits)
+
+
+def read_asked(notion: object, context: Context) -> tuple[Notion, tuple[Wanted, ...]]:
+    """Return the guarantee about a context that is asked for, and those that are besides."""
+    if isinstance(notion, list | tuple):
+        return read_guarantees(context, notion)
+    return read_notion(notion, context.kind), ()
 
 
 def lock(
@@ -238,13 +257,14 @@ def best(
     context = discretise(context, bins, spacing)
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, **options)
-    notion = read_notion(notion, context.kind)
+    notion, also = read_asked(notion, context)
     pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
     entries = [
         entry
         for entry in of_kind.values()
         if entry.keeps
+        and (not also or entry.accepts("beside"))
         and not entry.on_request
         and entry.fits(context)
         and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))
@@ -266,7 +286,7 @@ def best(
         chosen = {name: value for name, value in options.items() if entry.accepts(name)}
         asked = notion if notion.name in entry.notions or pure is None else pure
         try:
-            made = DesignRequest.of(entry, context, asked, chosen, **aim).make(bits)
+            made = DesignRequest.of(entry, context, asked, chosen, also, **aim).make(bits)
             found.append(made if asked is notion else _certify_weaker(made, notion))
         except LiftlockError as error:
             refused.append(error)

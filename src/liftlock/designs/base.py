@@ -18,6 +18,7 @@ from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import Notion
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.registry import lift_notions
 from liftlock.utility.base import Utility
 
@@ -86,8 +87,9 @@ class Design:
     """Whether it is made only when it is named: what it does should be somebody's decision."""
     kind: str = ""
     """The mechanisms that its bound speaks of, if these are not all that keep the notion."""
-    memory: Callable[[Context, Notion, Utility], float] | None = None
-    """Bytes that it takes in a context; None where it is a table of inputs by inputs."""
+    memory: Callable[..., float] | None = None
+    """Bytes that it takes for (context, notion, utility); None for a table of inputs by inputs. One
+    that accepts the option `beside` accepts it here too."""
     options: Mapping[str, str] | None = None
     """Its own options: name and meaning."""
 
@@ -115,8 +117,8 @@ def option_names(design: Design) -> tuple[str, ...]:
     return tuple(name for name in named if name != "utility")
 
 
-_OF_PROGRAMS = ("watch", "explain")
-"""Options that take a function: progress, and how a task was solved."""
+_OF_PROGRAMS = ("watch", "explain", "beside")
+"""Options that take no text: functions for progress and how a task was solved, and guarantees."""
 
 _ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
 """What an option means unless a design says it more exactly."""
@@ -150,14 +152,21 @@ def as_given(options: Mapping[str, Any]) -> bool:
     return any(value is not None and not isinstance(value, str) for value in named)
 
 
-def check_size(design: Design, context: Context, notion: Notion, utility: Any) -> None:
+def check_size(
+    design: Design,
+    context: Context,
+    notion: Notion,
+    utility: Any,
+    beside: Sequence[Wanted] = (),
+) -> None:
     """Refuse a design that would need more memory, or hours, than there are, before it is made."""
     if isinstance(context, ProfileGraph):
         _check_graph(design, context)
         return
     inputs = len(context.inputs)
     if design.memory is not None:
-        needed = design.memory(context, notion, utility)
+        further: dict[str, Any] = {"beside": beside} if beside else {}
+        needed = design.memory(context, notion, utility, **further)
     else:
         needed = float(TABLE) * inputs**2
     require_memory(

@@ -13,11 +13,11 @@ would do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Generic, TypedDict, TypeVar, Unpack, overload
+from typing import Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from liftlock.model.provenance import gap_text
 from liftlock.model.structured import StructuredChannel, SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
+from liftlock.notions.guarantee import Guarantee, Wanted
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import check_own_key
 
@@ -45,6 +46,9 @@ MOST_BLEND = Fraction(1, 1 << 20)
 _DRAFT_BITS = 62
 _LEAST = 2.0**-_DRAFT_BITS
 _REFINEMENTS = 6
+
+_Attempt: TypeAlias = tuple[Table | SupportChannel, tuple[Guarantee, ...]]
+"""A channel, and what is proved of it."""
 
 C_co = TypeVar("C_co", bound=Table | SupportChannel, covariant=True)
 
@@ -59,6 +63,8 @@ class LockedChannel(Generic[C_co]):
     dropped: tuple[Label, ...] = ()
     moved: float = 0.0
     """The largest change of any probability in the draft of a table."""
+    also: tuple[Guarantee, ...] = ()
+    """Further guarantees that it keeps."""
 
     def changes(self) -> str:
         """Say in one line what locking did to the draft."""
@@ -81,6 +87,7 @@ class _Options(TypedDict, total=False):
     noise: float
     most_blend: Fraction
     impossible: Impossible
+    also: Sequence[Wanted]
 
 
 @overload
@@ -103,11 +110,13 @@ def lock(
     noise: float = NOISE,
     most_blend: Fraction = MOST_BLEND,
     impossible: Impossible = "refuse",
+    also: Sequence[Wanted] = (),
 ) -> LockedChannel[Table | SupportChannel]:
     """Turn a draft into a channel that the exact audit certifies, or refuse it.
 
     Most drafts become a table. An encoding keeps its form: its few integers are rounded to at most
-    `bits` bits, and moved towards each other if the audit refuses them.
+    `bits` bits, and moved towards each other if the audit refuses them. With `also` it must keep
+    these guarantees too; what is refused says which one does not hold.
 
     >>> from liftlock.notions.lip import LIP
     >>> fair = Prior.uniform(["no", "yes"])
@@ -120,33 +129,53 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
-    check_own_key(notion)
+    wanted = (Wanted(notion, context), *also)
+    for each in wanted:
+        check_own_key(each.notion)
     blended = _blends(draft, context, noise, bits)
     plain = blended(Fraction(0))
     unprotected: UnprotectedInput | None = None
+    refused: Guarantee | None = None
     try:
-        certificate = _certify(notion, plain, context, impossible)
-        if certificate.holds:
-            return _make_locked(draft, Fraction(0), plain, certificate)
+        proved = _certify_all(wanted, plain, impossible)
+        refused = next((each for each in proved if not each.certificate.holds), None)
+        if refused is None:
+            return _make_locked(draft, Fraction(0), plain, proved)
     except UnprotectedInput as refusal:
         # Rows of values that a profile calls impossible are bounded too, so blending can help.
         if not isinstance(context, ProfileGraph):
             raise
         unprotected = refusal
 
-    def attempt(blend: Fraction) -> tuple[Table | SupportChannel, Certificate] | None:
+    def attempt(blend: Fraction) -> _Attempt | None:
         channel = blended(blend)
         try:
-            verdict = _certify(notion, channel, context, impossible)
+            found = _certify_all(wanted, channel, impossible)
         except UnprotectedInput:
             return None
-        return (channel, verdict) if verdict.holds else None
+        return (channel, found) if all(each.certificate.holds for each in found) else None
 
     large = isinstance(plain, Table) and plain.weights.size > LARGE
     found = _least_blend(attempt, most_blend, plain.bits, 1 if large else _REFINEMENTS)
     if found is None:
-        raise unprotected or NotCertified(certificate, notion.smallest_text(plain, context))
+        if refused is None:
+            assert unprotected is not None
+            raise unprotected
+        smallest = refused.notion.smallest_text(plain, refused.context)
+        raise NotCertified(refused.certificate, smallest, refused.about or "")
     return _make_locked(draft, *found)
+
+
+def _certify_all(
+    wanted: Iterable[Wanted], channel: Table | SupportChannel, impossible: Impossible
+) -> tuple[Guarantee, ...]:
+    """Certify a channel for one guarantee after another, up to the first that does not hold."""
+    found: list[Guarantee] = []
+    for notion, context, about in wanted:
+        found.append(Guarantee(_certify(notion, channel, context, impossible), context, about))
+        if not found[-1].certificate.holds:
+            break
+    return tuple(found)
 
 
 def _certify(
@@ -165,13 +194,13 @@ def _certify(
 
 
 def _least_blend(
-    attempt: Callable[[Fraction], tuple[Table | SupportChannel, Certificate] | None],
+    attempt: Callable[[Fraction], _Attempt | None],
     most_blend: Fraction,
     bits: int,
     refinements: int,
-) -> tuple[Fraction, Table | SupportChannel, Certificate] | None:
+) -> tuple[Fraction, Table | SupportChannel, tuple[Guarantee, ...]] | None:
     """Find a small blend that passes, or None if the largest allowed does not."""
-    best: tuple[Fraction, Table | SupportChannel, Certificate] | None = None
+    best: tuple[Fraction, Table | SupportChannel, tuple[Guarantee, ...]] | None = None
 
     def passes(blend: Fraction) -> bool:
         nonlocal best
@@ -309,13 +338,16 @@ def _make_locked(
     draft: Draft | Channel | StructuredDraft | StructuredChannel,
     blend: Fraction,
     channel: Table | SupportChannel,
-    certificate: Certificate,
+    proved: tuple[Guarantee, ...],
 ) -> LockedChannel[Table | SupportChannel]:
+    first, *also = proved
+    certificate, further = first.certificate, tuple(also)
     if isinstance(channel, SupportChannel):
-        return LockedChannel(channel, certificate, blend)
+        return LockedChannel(channel, certificate, blend, also=further)
     assert isinstance(draft, Draft | Channel)
     dropped = tuple(label for label in draft.outputs.labels if label not in channel.outputs)
-    return LockedChannel(channel, certificate, blend, dropped, _largest_move(draft, channel))
+    moved = _largest_move(draft, channel)
+    return LockedChannel(channel, certificate, blend, dropped, moved, further)
 
 
 def _largest_move(draft: Draft | Channel, table: Table) -> float:

@@ -50,6 +50,7 @@ from liftlock.model import (
     Context,
     Joint,
     Kind,
+    Prior,
     PriorSet,
     ProfileGraph,
     representative,
@@ -60,6 +61,7 @@ from liftlock.model.continuous.grid import DEFAULT_BINS, ContinuousPrior, GridPr
 from liftlock.model.provenance import Provenance
 from liftlock.model.structured import USER_CHANNELS, AnyChannel, SupportChannel, to_dense
 from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.lift import Impossible, extreme_lifts
 from liftlock.notions.lip import lift_notion
 from liftlock.notions.profile import ProfilePrivacy
@@ -141,6 +143,8 @@ class DesignRequest:
     goal: Goal
     options: Mapping[str, Any]
     dropped: tuple[Label, ...] = ()
+    also: tuple[Wanted, ...] = ()
+    """Further guarantees, on the inputs that the design sees."""
 
     @classmethod
     def of(
@@ -149,10 +153,13 @@ class DesignRequest:
         context: Context,
         notion: Notion,
         options: Mapping[str, Any],
+        also: Sequence[Wanted] = (),
         **aim: Any,
     ) -> DesignRequest:
         """Check that the method fits, leave out what cannot occur, and make the goal."""
         check_fits(entry, context, notion)
+        if also:
+            check_fits_all(entry, also)
         check_options(entry, options)
         if options.get("as_published"):
             check_published(entry, notion, options)
@@ -162,9 +169,11 @@ class DesignRequest:
         if context.kind in PRIOR_KINDS and not prior_free:
             seen, dropped = restrict_to_support(context)
         goal = read_goal(seen, **aim, whole=context)
-        check_size(entry, seen, notion, goal.utility)
-        whole = seen if notion.ratio_limit is None else context
-        return cls(entry, notion, whole, seen, goal, options, dropped)
+        further = tuple(_on_inputs(each, context, seen) for each in also)
+        check_size(entry, seen, notion, goal.utility, further)
+        # With other guarantees, which say nothing of inputs that never occur, none accepts them.
+        whole = seen if notion.ratio_limit is None or also else context
+        return cls(entry, notion, whole, seen, goal, options, dropped, further)
 
     def make(self, bits: int) -> Mechanism:
         """Draft and lock a mechanism; a budget of 0 leaves only the one that says nothing."""
@@ -174,26 +183,25 @@ class DesignRequest:
 
     @property
     def room(self) -> float:
-        """How far lifts may be from 1, on the narrower side; 0 for a budget of 0."""
-        try:
-            lower, upper, ratio = limits(self.notion)
-        except NotDefined:  # with a delta, and of profiles
-            return 1.0
-        return min(1.0 - lower, upper - 1.0, np.inf if ratio is None else ratio - 1.0)
+        """How far lifts may be from 1, on the narrowest side; 0 for a budget of 0."""
+        return min(_room(notion) for notion in (self.notion, *(each.notion for each in self.also)))
 
     def draft(self) -> Draft | StructuredDraft:
         """Ask the design."""
-        made = self.entry.draft(self.context, self.notion, self.goal.utility, **self.options)
+        further: dict[str, Any] = {"beside": self.also} if self.also else {}
+        made = self.entry.draft(
+            self.context, self.notion, self.goal.utility, **self.options, **further
+        )
         if isinstance(made, StructuredDraft):
             return made
         return self._complete(made if self.entry.face_value else self.goal.name_outputs(made))
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
-        problem, explain = Problem.of(self.context, self.notion), self.options.get("explain")
-        solution = release_nothing(Task(problem, self.goal.utility, explain=explain))
-        made = draft_of(solution, self.context.inputs)
-        if isinstance(self.context, Joint):  # independent outputs might be better
+        problem = Problem.of_several(self.context, self.notion, self.also)
+        task = Task(problem, self.goal.utility, explain=self.options.get("explain"))
+        made = draft_of(release_nothing(task), self.context.inputs)
+        if not task.allows_nothing_of_itself:  # independent outputs might be better
             made = replace(made, optimality=None)
         return self._complete(self.goal.name_outputs(made))
 
@@ -224,13 +232,14 @@ class DesignRequest:
                     bits=bits,
                     most_blend=blend,
                     impossible=self._impossible(draft),
+                    also=self.also,
                 )
             except (NotCertified, UnprotectedInput) as refusal:
                 if not softens:
                     raise self._refusal(draft, refusal, bits) from None
                 if bits < DEFAULT_BITS and isinstance(refusal, NotCertified):
                     few = f"{refusal.smallest}, of this very table; or round less, with more bits"
-                    raise NotCertified(refusal.certificate, few) from None
+                    raise NotCertified(refusal.certificate, few, refusal.about) from None
                 if blend is blends[-1]:
                     raise
                 continue
@@ -306,7 +315,7 @@ class DesignRequest:
         if self.goal.tells_gap:
             asked = float(self.options.get("gap", GAP))
             origin = replace(origin, warning=origin.gap_warning(asked))
-        return Mechanism(locked.channel, locked.certificate, self.whole, origin)
+        return Mechanism(locked.channel, locked.certificate, self.whole, origin, also=locked.also)
 
     def _margins(self, channel: AnyChannel) -> list[str]:
         """Say how precise answers will be without the prior, and if it is exactly right."""
@@ -349,6 +358,109 @@ class DesignRequest:
         if _is_constant(channel) and not any("constant" in text for text in (*known, *remarks)):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         return remarks
+
+
+def _room(notion: Notion) -> float:
+    """Return how far lifts may be from 1 under a notion, on the narrower side."""
+    try:
+        lower, upper, ratio = limits(notion)
+    except NotDefined:  # with a delta, and of profiles
+        return 1.0
+    return min(1.0 - lower, upper - 1.0, np.inf if ratio is None else ratio - 1.0)
+
+
+# --- several guarantees ---------------------------------------------------------------------------
+
+
+def read_guarantees(context: Context, asked: Sequence[object]) -> tuple[Notion, tuple[Wanted, ...]]:
+    """Read a list of guarantees: the first is about the context itself, others may name theirs.
+
+    Each is a notion, about the same context, or (notion, context), or (notion, context, name of the
+    secret). All contexts give the same probabilities to the same inputs.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.notions.ldp import LDP
+    >>> joint = Joint.from_counts({"s": {"a": 3, "b": 1}, "t": {"a": 1, "b": 3}})
+    >>> first, also = read_guarantees(joint, [LIP("1"), (LDP("2"), joint.prior)])
+    >>> str(first), str(also[0].notion), also[0].context.describe()
+    ('lip(1)', 'ldp(2)', 'a prior on 2 symbols')
+    """
+    wanted = [_read_guarantee(context, each) for each in asked]
+    if not wanted:
+        raise InputError("no guarantee", remedy='give one such as LIP("1"), or several')
+    place = next((at for at, each in enumerate(wanted) if each.context is context), None)
+    if place is None:
+        raise InputError(
+            "none of the guarantees is about the context of the design",
+            value=context.describe(),
+            remedy="give one of them as a notion alone",
+        )
+    first = wanted.pop(place)
+    for each in wanted:
+        _check_same_inputs(context, each)
+    return first.notion, tuple(wanted)
+
+
+def _read_guarantee(context: Context, asked: object) -> Wanted:
+    if not isinstance(asked, tuple):
+        return Wanted(read_notion(asked, context.kind), context)
+    if len(asked) not in (2, 3) or not hasattr(asked[1], "kind"):
+        raise InputError(
+            "not a guarantee",
+            value=asked,
+            remedy='give a notion, or a pair such as (LDP("1"), joint.prior)',
+        )
+    known, about = cast("Context", asked[1]), asked[2] if len(asked) > 2 else None
+    return Wanted(read_notion(asked[0], known.kind), known, about)
+
+
+def _check_same_inputs(context: Context, wanted: Wanted) -> None:
+    """Refuse a context that is not about the same inputs, with the same probabilities."""
+    for known in (context, wanted.context):
+        if not isinstance(known, Prior | Joint):
+            raise NotDefined(
+                "several guarantees at once", known.describe(), "give a prior, or joints"
+            )
+    mine, other = representative(context), representative(wanted.context)
+    if set(mine.inputs.labels) != set(other.inputs.labels):
+        raise InputError(
+            "the contexts of several guarantees are on different inputs",
+            value=labels_text(sorted(set(mine.labels) ^ set(other.labels), key=str)),
+            remedy="count all of them in the same rows",
+        )
+    other = other.reordered(mine.inputs)
+    for label, here, there in zip(mine.labels, mine.fractions, other.fractions, strict=True):
+        if here != there:
+            raise InputError(
+                "the contexts of several guarantees give an input different probabilities",
+                where=repr(label),
+                value=f"{float(here):.6g} and {float(there):.6g}",
+                remedy="count all of them in the same rows",
+            )
+
+
+def check_fits_all(entry: Design, also: Sequence[Wanted]) -> None:
+    """Refuse a method that makes mechanisms for one guarantee only."""
+    if not entry.accepts("beside"):
+        raise NotDefined(
+            f"the method {entry.key}", "several guarantees at once", "use the method optimal"
+        )
+    for notion, known, _ in also:
+        check_fits(entry, known, notion)
+
+
+def _on_inputs(wanted: Wanted, whole: Context, seen: Context) -> Wanted:
+    """Return a guarantee about the inputs that occur, in the order of the design's context."""
+    known = wanted.context
+    assert isinstance(known, Prior | Joint)
+    if known.inputs.labels != whole.inputs.labels:
+        known = known.reordered(whole.inputs)
+    if seen is not whole:
+        known = known.restrict(seen.inputs.labels)
+    return wanted._replace(context=known)
+
+
+# --- remarks --------------------------------------------------------------------------------------
 
 
 def _remark_on_the_prior(context: PriorSet, found: UtilityRange | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -185,6 +185,8 @@ class TableEncoding:
     """For each column: the number that each of its cells is written as, if it has cells."""
     merged: tuple[tuple[tuple[Label, ...], tuple[Label, ...]], ...] = ()
     """Combinations that were too rare for an input of their own, and what they become."""
+    dropped: tuple[str, ...] = ()
+    """Columns that were left out when the mechanism was made; so they are when it releases."""
 
     def __post_init__(self) -> None:
         if self.alone is not None:
@@ -235,8 +237,9 @@ class TableEncoding:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form, a part of that of a mechanism."""
+        left = {"dropped": list(self.dropped)} if self.dropped else {}
         if self.alone is not None:
-            return {"column": self.alone.to_data()}
+            return {"column": self.alone.to_data(), **left}
         columns = []
         for place, (code, part) in enumerate(zip(self.columns, self.parts, strict=True)):
             data = code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
@@ -246,14 +249,18 @@ class TableEncoding:
         group: dict[str, Any] = {"columns": columns}
         if self.merged:
             group["merged"] = [label_to_json(pair) for pair in self.merged]
-        return {"group": group}
+        return {"group": group, **left}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> TableEncoding | None:
         """Read the JSON form; None if a mechanism was made for no column."""
         one, several = data.get("column"), data.get("group")
+        left: Any = data.get("dropped", [])
+        if not isinstance(left, list) or not all(isinstance(name, str) for name in left):
+            raise FileError("the columns that are left out are not a list of names", value=left)
         if several is None:
-            return None if one is None else cls((ColumnEncoding.from_data(one),))
+            alone = None if one is None else (ColumnEncoding.from_data(one),)
+            return None if alone is None else cls(alone, dropped=tuple(left))
         if one is not None:
             raise FileError("the rules of one column and of several", value=one)
         listed = several.get("columns") if isinstance(several, Mapping) else None
@@ -275,23 +282,12 @@ class TableEncoding:
         merged = tuple(
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
-        return cls(tuple(columns), tuple(parts), tuple(points) if any(points) else (), merged)
+        numbers = tuple(points) if any(points) else ()
+        return cls(tuple(columns), tuple(parts), numbers, merged, tuple(left))
 
 
 def _combination(data: Any) -> tuple[Label, ...]:
     return tuple(plain_label(label) for label in data)
-
-
-def require_secrets_dropped(
-    secrets: Iterable[str], columns: Collection[object], keep: Collection[object] = ()
-) -> None:
-    """Refuse to leave a secret of a mechanism beside what it releases."""
-    for secret in secrets:
-        if secret in columns and secret not in keep:
-            raise InputError(
-                f"the secret {secret!r} would stay in the output",
-                remedy=f"drop it first, or keep it on purpose: keep=[{secret!r}]",
-            )
 
 
 PLAIN = TableEncoding((ColumnEncoding(),))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from liftlock.mechanism import Mechanism
-from liftlock.model.columns import require_secrets_dropped
 from liftlock.spark.columns import (
     arrow_type,
     check_frame,
@@ -19,6 +18,8 @@ from liftlock.spark.columns import (
 )
 from liftlock.spark.materialisation import check_destination, compute_once
 from liftlock.spark.refusals import raise_refusals, send_refusals
+from liftlock.spark.sources import GroupedTable, count_names
+from liftlock.tables.kept import choose_columns
 from liftlock.tables.randomiser import ColumnRandomiser
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def release(
     *,
     path: str | os.PathLike[str] | None = None,
     unseen: str | None = None,
+    drop: Sequence[str] = (),
     keep: Collection[str] = (),
 ) -> DataFrame:
     """Randomise a column with the operating system's entropy; return a DataFrame that stays so.
@@ -56,12 +58,17 @@ def release(
     Without a column it is the one that the mechanism was made for; one that was made for several
     columns as one value releases all of them. All other columns stay as they are, and the rows of a
     partition keep their order. The column keeps its type if all outputs fit it. From Parquet, Spark
-    reads every column as nullable. A DataFrame that holds the secret which the mechanism hides is
-    refused, unless it is in `keep`.
+    reads every column as nullable.
+
+    What is left out and what is refused is as in `liftlock.tables.release`: Spark looks at all rows
+    for the values of the secrets, and at some rows for copies.
     """
     worker = ColumnRandomiser.of(mechanism, column, unseen)
-    require_secrets_dropped(mechanism.secrets, df.columns, keep)
-    return release_columns(df, [worker], path=path)
+    check_frame(df)
+    check_destination(df.sparkSession, None if path is None else os.fspath(path))
+    source = GroupedTable(df, frozenset())
+    others = choose_columns(source, worker, drop=drop, keep=keep, count=count_names)
+    return release_columns(df, [worker], path=path, dropped=others.dropped)
 
 
 def release_columns(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from liftlock.accounting.account import INSIST, MOST_NATS, useless_text
 from liftlock.accounting.composition import edge_budget
 from liftlock.errors import (
     CellError,
-    FileError,
     InputError,
     NotComposable,
     NotDefined,
@@ -23,24 +21,19 @@ from liftlock.errors import (
 )
 from liftlock.mechanism import Mechanism
 from liftlock.model import ProfileGraph
-from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.alphabet import Label
 from liftlock.model.columns import ColumnEncoding
 from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.report.format import shown, shown_pair
 from liftlock.sampling.release import coded_rows
 from liftlock.tables.cells import CellEncoder
-from liftlock.tables.formats.base import TableFile
-from liftlock.tables.protect.count import CombinationCounter
 from liftlock.tables.randomiser import ColumnRandomiser
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LISTED = 3
-_WHOLE = re.compile(r"^(-?\d+)\.0+$")
 _MOST_KNOWN = 8
-_PERCENT_NAMED = 90
-"""A column tells the profiles if at least so many of its cells name one, empty ones aside."""
 
 
 @dataclass(frozen=True)
@@ -188,64 +181,6 @@ def _read(cells: CellEncoder, column: pa.Array | pa.ChunkedArray, what: str) -> 
             value=refusal.value,
             remedy=f"the mechanism knows {listed(cells.inputs.labels, _MOST_KNOWN)}",
         ) from None
-
-
-# --- columns that tell what is hidden -----------------------------------------------------------
-
-
-class NamedProfiles(NamedTuple):
-    """How many cells of a column name a profile, and how many are not empty."""
-
-    column: str
-    named: int
-    filled: int
-
-    @property
-    def part(self) -> str:
-        """Say how many cells it is, unless it is all of them."""
-        return "" if self.named == self.filled else f" (in {self.named:,} of {self.filled:,} cells)"
-
-
-def find_profiles(
-    source: TableFile, columns: Collection[str], profiles: Alphabet
-) -> list[NamedProfiles]:
-    """Return the columns of a table that name profiles, in nearly all of their cells.
-
-    Upper and lower case, and blanks around, tell a reader the same. All rows are read.
-    """
-    names = {_alike(label) for label in profiles.labels}
-    counted = {column: [0, 0] for column in columns}
-    wanted = [column for column in source.columns if column in counted] or source.columns[:1]
-    rows = 0
-    for piece in source.batches(wanted):
-        rows += piece.batch.num_rows
-        for column, found in counted.items():
-            tally = CombinationCounter((column,))
-            try:
-                tally.add(piece.batch)
-            except InputError:  # lists and structures name nobody
-                continue
-            for (cell,), number in tally.counts.items():
-                if cell is not None and cell != "":
-                    found[0] += number * (_alike(cell) in names)
-                    found[1] += number
-    if not rows:
-        raise FileError("no rows", where=str(source.path), remedy="is it the right file?")
-    return [
-        NamedProfiles(column, named, filled)
-        for column, (named, filled) in counted.items()
-        if named and 100 * named >= _PERCENT_NAMED * filled
-    ]
-
-
-def _alike(cell: object) -> str:
-    """Return what a cell is compared by: case and the zeros of a whole number tell nothing.
-
-    >>> _alike(" Ann"), _alike(1.0), _alike("2.00"), _alike(b"ann")
-    ('ann', '1', '2', 'ann')
-    """
-    text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-    return _WHOLE.sub(r"\1", text.strip().casefold())
 
 
 def column_worker(

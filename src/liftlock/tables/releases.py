@@ -15,13 +15,13 @@ from liftlock.errors import CellError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.mechanism import Mechanism
 from liftlock.model.alphabet import Label
-from liftlock.model.columns import require_secrets_dropped
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.lift import Impossible
 from liftlock.tables.cells import Codes
 from liftlock.tables.change import TableChange
 from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
-from liftlock.tables.formats.frame import FrameAdapter, ReleasedColumn
+from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
+from liftlock.tables.kept import choose_columns
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn, column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
@@ -149,27 +149,29 @@ def release_frame(
     column: Any = None,
     *,
     unseen: str | None = None,
+    drop: Sequence[str] = (),
     keep: Collection[str] = (),
     profiles: Any = None,
     impossible: Impossible = "refuse",
     insist: bool = False,
 ) -> Any:
-    """Return a frame of the same kind in which one column is private; the frame stays as it is.
+    """Return a frame of the same kind in which a column is private; the given one stays as it is.
 
     Every other column, the index and their metadata are the same. The column keeps its type where
     all outputs of the mechanism fit it. A lazy frame of Polars is collected here, once, and comes
     back as a lazy frame of what was released: collecting that again draws nothing again.
     Ask each person once: releasing the same frame twice reveals more.
 
-    **The other columns are not looked at.** `liftlock release` and `ll.protect` refuse copies of
-    the column, and `liftlock release` columns that name profiles; here they are yours to drop.
-
     Without a column it is the one that the mechanism was made for. One that was made for several
-    columns as one value releases all of them. A frame that holds the secret which the mechanism
-    hides is refused, unless the secret is in `keep`.
+    columns as one value releases all of them.
+
+    Left out are the secret, and what was left out when the mechanism was made. Other columns that
+    are copies of the released one or of the secret are refused, and so are columns whose values are
+    the secrets, where it is not known which column holds them. What is in `drop` goes, and what is
+    in `keep` stays, whatever it tells.
 
     A mechanism for a graph of profiles is told whose each value is by the column `profiles`, which
-    is then left out, unless it is in `keep`; one that ignores the profile can do without. Values
+    is left out as well; one that ignores the profile can do without. Values
     that their profile calls impossible and that nothing protects are refused, or with
     ``impossible="ignore"`` released without a guarantee. Rows of one profile that add up to more
     than 10 nats protect nothing, and are refused unless you `insist`.
@@ -183,7 +185,9 @@ def release_frame(
     """
     work = column_worker(mechanism, column, unseen, profiles, impossible)
     adapter = FrameAdapter.of(frame)
-    require_secrets_dropped(mechanism.secrets, adapter.columns, keep)
+    source = FrameSource.of(adapter, lenient=True)
+    drop, keep = [str(name) for name in drop], [str(name) for name in keep]
+    others = choose_columns(source, work, drop=drop, keep=keep)
     cells = [adapter.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):
@@ -192,7 +196,7 @@ def release_frame(
     if isinstance(work, ProfileColumn) and not insist:
         work.refuse_useless()
     kinds = work.released_types([adapter.cells(name).type for name in work.names])
-    return adapter.replace_columns(
+    return source.replace_columns(
         {
             name: ReleasedColumn(
                 pa.chunked_array([part[at] for part in parts], type=kinds[at]),
@@ -201,7 +205,7 @@ def release_frame(
             )
             for at, name in enumerate(work.names)
         },
-        [name for name in work.needs if name not in work.names and name not in keep],
+        others.dropped,
     )
 
 

@@ -781,3 +781,51 @@ def test_missing_cells_that_stay_limit_what_is_said(run: Run) -> None:
     assert category.code == 0, category
     assert said not in category.out
     assert "who has none can be seen" not in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_one_budget_for_all_columns(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "occupation", "--column", "town", "--drop", "pay",
+        "--secret", "relationship", "--total", "lip=0.5", "-o", "safe.csv",
+        "--seconds", "4", "--json", files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    data = json.loads(done.out)
+    assert data["total"]["guarantee"] == "lip(epsilon=0.5)"
+    assert [share["column"] for share in data["total"]["shares"]] == ["occupation", "town"]
+    jobs, towns = (
+        rows_of(Mechanism.load(f"safe.{name}.mechanism.json")) for name in ("occupation", "town")
+    )
+    rows = Counter((r["relationship"], r["occupation"] or "(missing)", r["town"]) for r in PEOPLE)
+
+    def chances(job: str, town: str) -> dict[Any, Fraction]:
+        return {(y, z): p * q for y, p in jobs[job].items() for z, q in towns[town].items()}
+
+    assert within(lifts(rows, chances), 0.5, 0.5)
+    shown = run(
+        "protect", "people.csv", "--column", "occupation", "--column", "town", "--drop", "pay",
+        "--secret", "relationship", "--total", "lip=0.5", "--weight", "town=1/2", "-o", "two.csv",
+        "--seconds", "4", "--report", "two.html",
+    )  # fmt: skip
+    assert shown.code == 0, shown
+    assert "all released columns together keep lip(epsilon=0.5)" in shown.out
+    assert "WARNING: together" not in shown.out
+    assert "Shares of the total budget" in Path("two.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--total", "lip=1", "--epsilon", "1"), ("--epsilon does not go with --total",)),
+        (("--total", "lip=1", "--budget", "town", "lip=1"), ("--budget does not go with",)),
+        (("--epsilon", "1", "--weight", "town=2"), ("--weight goes with --total",)),
+        (("--total", "lip=1", "--weight", "pay=2"), ("not a --column",)),
+        (("--total", "lip=1", "--together"), ("for columns protected together",)),
+        (("--total", "lip"), ("lip",)),
+    ],
+)
+def test_totals_that_do_not_fit_are_refused(
+    run: Run, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    asked = ("protect", "people.csv", "--column", "occupation", "--column", "town")
+    assert_refused(run(*asked, "-o", "safe.csv", *arguments, files=FILES), *parts)

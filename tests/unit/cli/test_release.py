@@ -197,14 +197,157 @@ def test_the_secret_and_copies_do_not_stay_beside_the_release(run: Run) -> None:
     )
     assert made.code == 0, made
     again = ("release", "first.mechanism.json", "t.csv", "-o", "safe.csv")
-    assert_refused(run(*again), "'copy' determines the protected column 'job'")
-    done = run(*again, "--drop", "copy")
+    done = run(*again)
     assert done.code == 0, done
     assert "note: 'sex' is left out: it is the secret (--keep would keep it)" in done.err
+    assert (
+        "note: 'copy': left out, as when the mechanism was made (--keep would keep it)" in done.err
+    )
     assert Path("safe.csv").read_text().splitlines()[0] == "job,town"
     kept = run(*again, "--keep", "copy", "--keep", "sex", "--force")
     assert kept.code == 0, kept
     assert Path("safe.csv").read_text().splitlines()[0] == "job,sex,town,copy"
+    for column, of in (("job", "protected column 'job'"), ("sex", "secret 'sex'")):
+        other = "job,sex,town,copy,also\n" + "".join(
+            f"{j},{s},t{at % 5},{j[0]},{(j if column == 'job' else s).upper()}\n"
+            for at, (j, s) in enumerate(rows)
+        )
+        refused = run(*again, "--force", files={"t.csv": other})
+        assert_refused(refused, f"'also' determines the {of}")
+
+
+# --- the secret published -------------------------------------------------------------------------
+
+HOUSEHOLDS = [(f"h{at % 4}", "cook" if at % 3 else "nurse", at % 7) for at in range(240)]
+PEOPLE_AT_HOME = "household,job,age\n" + "".join(f"{h},{j},{a}\n" for h, j, a in HOUSEHOLDS)
+JOINT = "secret,cook,nurse\nh0,40,20\nh1,40,20\nh2,40,20\nh3,40,20\n"
+
+
+def joint_mechanism(run: Run) -> tuple[str, ...]:
+    """A mechanism that knows the secrets of its joint, and not what column holds them."""
+    design_it = ("design", "--joint", "j.csv", "--epsilon", "1", "-o", "j.json")
+    made = run(*design_it, files={"j.csv": JOINT, "t.csv": PEOPLE_AT_HOME})
+    assert made.code == 0, made
+    return ("release", "j.json", "t.csv", "--column", "job", "-o", "safe.csv")
+
+
+@pytest.mark.parametrize("written", ["household", " HH "])
+def test_a_column_of_the_secrets_does_not_stay(run: Run, written: str) -> None:
+    ask = joint_mechanism(run)
+    table = "\n".join(
+        line.replace("h", " H", 1) if written != "household" and at else line
+        for at, line in enumerate(PEOPLE_AT_HOME.splitlines())
+    )
+    refused = run(*ask, files={"t.csv": table})
+    assert_refused(
+        refused,
+        "the kept column 'household' has the values of the secret ('h0', 'h1', 'h2', 'h3') at",
+        "(--drop household)",
+        "(--keep household)",
+    )
+    assert not Path("safe.csv").exists()
+    assert run(*ask, "--drop", "household").code == 0
+    assert Path("safe.csv").read_text().splitlines()[0] == "job,age"
+    assert run(*ask, "--keep", "household", "--force").code == 0
+    assert Path("safe.csv").read_text().splitlines()[0] == "household,job,age"
+
+
+def test_nearly_all_cells_are_enough(run: Run) -> None:
+    ask = joint_mechanism(run)
+    lines = PEOPLE_AT_HOME.splitlines()
+    few = [line.replace("h", "new", 1) if 0 < at <= 24 else line for at, line in enumerate(lines)]
+    refused = run(*ask, files={"t.csv": "\n".join(few)})
+    assert_refused(refused, "'household' (in 216 of 240 cells) has the values of the secret")
+    more = [line.replace("h", "new", 1) if 0 < at <= 25 else line for at, line in enumerate(lines)]
+    assert run(*ask, files={"t.csv": "\n".join(more)}).code == 0
+
+
+def test_a_harmless_column_of_the_same_values_is_asked_about(run: Run) -> None:
+    """Values 0 and 1 say nothing of what a column is: whoever knows has to say it."""
+    rows = [(at % 2, at // 2 % 2, "ab"[at // 4 % 2]) for at in range(400)]
+    table = "hiv,smoker,x\n" + "".join(f"{h},{s},{x}\n" for h, s, x in rows)
+    joint = "secret,a,b\n0,100,100\n1,100,100\n"
+    assert (
+        run(
+            *("design", "--joint", "j.csv", "--epsilon", "1", "-o", "j.json"),
+            files={"j.csv": joint, "t.csv": table},
+        ).code
+        == 0
+    )
+    ask = ("release", "j.json", "t.csv", "--column", "x", "-o", "safe.csv")
+    assert_refused(run(*ask), "columns 'hiv', 'smoker' have", "--drop hiv --drop smoker")
+    assert_refused(run(*ask, "--drop", "hiv"), "column 'smoker' has")
+    assert_refused(run(*ask, "--drop", "hiv", "--keep", "hiv"), "both kept and dropped")
+    assert run(*ask, "--drop", "hiv", "--keep", "smoker").code == 0
+    # A secret that is there under its name, with its values, is the one that goes.
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "1"),
+        *("-o", "first.csv"),
+    )
+    assert made.code == 0, made
+    done = run("release", "first.mechanism.json", "t.csv", "-o", "second.csv")
+    assert done.code == 0, done
+    assert Path("second.csv").read_text().splitlines()[0] == "smoker,x"
+
+
+@pytest.mark.parametrize("edit", ["removed", "another"])
+def test_a_mechanism_whose_secret_was_edited(run: Run, edit: str) -> None:
+    rows = [(f"h{at % 3}", "we"[at % 2], "ab"[at // 4 % 2]) for at in range(240)]
+    table = "household,region,x\n" + "".join(f"{h},{r},{x}\n" for h, r, x in rows)
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "household", "--epsilon", "1"),
+        *("-o", "first.csv"),
+        files={"t.csv": table},
+    )
+    assert made.code == 0, made
+    data = json.loads(Path("first.mechanism.json").read_text())
+    assert data["column"]["secret"] == "household"
+    if edit == "removed":
+        del data["column"]["secret"]
+    else:
+        data["column"]["secret"] = "region"
+    Path("edited.json").write_text(json.dumps(data))
+    ask = ("release", "edited.json", "t.csv", "-o", "safe.csv")
+    assert_refused(run(*ask), "were changed")
+    # Files of version 1 are not sealed.
+    del data["fingerprint"]
+    Path("edited.json").write_text(json.dumps({**data, "version": 1}))
+    if edit == "removed":
+        assert_refused(run(*ask), "the kept column 'household' has the values of the secret")
+        return
+    assert_refused(
+        run(*ask),
+        "the mechanism calls 'region' its secret, but only 0 of its 240 cells are a secret",
+        "--drop region or --keep region",
+    )
+    said = run(*ask, "--drop", "region")
+    assert_refused(said, "the kept column 'household' has the values of the secret")
+
+
+def test_what_was_left_out_stays_out_and_is_sealed(run: Run) -> None:
+    rows = [(at, "fm"[at % 2], "ab"[at // 4 % 2], at % 5) for at in range(240)]
+    table = "id,sex,x,town\n" + "".join(f"{i},{s},{x},t{t}\n" for i, s, x, t in rows)
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "sex", "--epsilon", "1"),
+        *("--drop", "id", "-o", "first.csv"),
+        files={"t.csv": table},
+    )
+    assert made.code == 0, made
+    text = Path("first.mechanism.json").read_text()
+    data = json.loads(text)
+    assert data["dropped"] == ["id"]
+    done = run("release", "first.mechanism.json", "t.csv", "-o", "second.csv", "--json")
+    assert Path("second.csv").read_text().splitlines()[0] == "x,town"
+    assert any("'id': left out" in note for note in json.loads(done.out)["notes"])
+    kept = run("release", "first.mechanism.json", "t.csv", "-o", "third.csv", "--keep", "id")
+    assert kept.code == 0, kept
+    assert Path("third.csv").read_text().splitlines()[0] == "id,x,town"
+    for changed in ({**data, "dropped": []}, {k: v for k, v in data.items() if k != "dropped"}):
+        Path("edited.json").write_text(json.dumps(changed))
+        assert_refused(run("release", "edited.json", "t.csv", "-o", "f.csv"), "were changed")
+    for wrong in ("id", [1], {"id": 1}):
+        Path("edited.json").write_text(json.dumps({**data, "dropped": wrong}))
+        assert_refused(run("release", "edited.json", "t.csv", "-o", "f.csv"), "list of names")
 
 
 # --- rows with priors of their own ----------------------------------------------------------------

@@ -178,7 +178,8 @@ def test_pandas(name: str, missing: bool) -> None:
     cells = drawn(values, missing)
     frame = pandas_frame(cells, kind)
     untouched = frame.copy(deep=True)
-    safe = release_frame(frame, for_column(values, missing), "x")
+    # In so few rows a column can go one to one with another by chance.
+    safe = release_frame(frame, for_column(values, missing), "x", keep=[7])  # type: ignore[list-item]
     pd.testing.assert_frame_equal(frame, untouched)
     assert frame.attrs == safe.attrs == {"source": "a survey"}
     pd.testing.assert_frame_equal(safe, pandas_frame(expected(cells, values), kind))
@@ -502,5 +503,7 @@ def test_impossible_values_are_refused_or_ignored() -> None:
     with pytest.raises(InputError, match="would give them away"):
         release_frame(frame, made, "bit")
     for profiles in (None, "who"):
-        safe = release_frame(frame, made, "bit", profiles=profiles, impossible="ignore")
+        safe = release_frame(
+            frame, made, "bit", profiles=profiles, impossible="ignore", drop=["who"]
+        )
         assert set(safe.column("bit").to_pylist()) <= {0, 1}

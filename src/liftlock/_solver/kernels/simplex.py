@@ -292,7 +292,7 @@ def complete(programme, count, values):  # type: ignore[no-untyped-def]
     """Give the variables after the slacks their largest values that keep every row feasible.
 
     Each stands for the least of the sums over the first `count` variables of the rows in which
-    its entry is negative.
+    its entry is negative, divided by that entry without its sign.
     """
     matrix = programme.matrix
     rows, size = matrix.shape
@@ -303,7 +303,7 @@ def complete(programme, count, values):  # type: ignore[no-untyped-def]
                 total = 0.0
                 for k in range(count):
                     total += matrix[i, k] * values[k]
-                least = min(least, total)
+                least = min(least, total / -matrix[i, j])
         values[j] = max(least, programme.lower[j])
 
 

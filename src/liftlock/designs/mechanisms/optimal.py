@@ -6,7 +6,7 @@ Special cases are mutual information (`optimal_response`), LDP (`staircase`), an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,6 +32,7 @@ from liftlock.exact.integers import Floats
 from liftlock.model import Context
 from liftlock.model.alphabet import Alphabet
 from liftlock.notions.base import Notion
+from liftlock.notions.guarantee import Wanted
 from liftlock.utility.base import Utility
 from liftlock.utility.symmetric import MutualInformation
 
@@ -54,6 +55,7 @@ def optimal(
     watch: Progress | None = None,
     how: str = AUTO,
     explain: Callable[[Step], None] | None = None,
+    beside: Sequence[Wanted] = (),
 ) -> Draft:
     """Find the best mechanism that a notion allows, for any concave cost of the posterior.
 
@@ -65,7 +67,8 @@ def optimal(
     Reductions make the problem smaller, and the first strategy that is best for what is left
     solves it: two tables say which. A lower bound proves the gap, less all that rounding may have
     added to it. A search that is stopped (by `seconds` or Ctrl-C) returns the best mechanism so
-    far, with the gap that it could prove. `explain` is told what is done.
+    far, with the gap that it could prove. `explain` is told what is done. With `beside` it is the
+    best of those that keep other guarantees too, about other secrets or X itself.
 
     Source: 002 eq. (12), eq. (25); 000 eq. (18).
 
@@ -79,9 +82,9 @@ def optimal(
     check_strategy(how)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
-    task = Task(
-        Problem.of(context, notion), goal, clock, how, begin=start_by_merging, explain=explain
-    )
+    problem = Problem.of_several(context, notion, beside)
+    begin = None if beside else start_by_merging
+    task = Task(problem, goal, clock, how, begin=begin, explain=explain)
     return draft_of(solve(task), context.inputs)
 
 
@@ -96,10 +99,12 @@ def start_by_merging(problem: Problem) -> Floats:
     return posteriors
 
 
-def memory_of(context: Context, notion: Notion, utility: Utility) -> float:
+def memory_of(
+    context: Context, notion: Notion, utility: Utility, beside: Sequence[Wanted] = ()
+) -> float:
     """Return the bytes that the search and its result take: the arrays of the way that is taken."""
     table = TABLE * float(len(context.inputs)) ** 2
-    return table + memory(Task(Problem.of(context, notion), utility))
+    return table + memory(Task(Problem.of_several(context, notion, beside), utility))
 
 
 OPTIMAL = Design(

@@ -16,7 +16,12 @@ from liftlock.report.text.audit import certificate_lines, guarantee_lines
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from liftlock.tables.protect.result import CombinedLeak, ProtectedColumn, Protection
+    from liftlock.tables.protect.result import (
+        CombinedLeak,
+        ProtectedColumn,
+        Protection,
+        TotalBudget,
+    )
     from liftlock.tables.protect.verdict import Verdict
 
 FORMAT = "liftlock.protection"
@@ -32,6 +37,8 @@ def protection_report(protection: Protection) -> RenderableType:
         parts.append(Text())
     if protection.combined:
         parts.append(_combined(protection))
+        if protection.total is not None:
+            parts += _total(protection.total)
         beyond = protection.exceeded_secrets()
         if beyond:
             about = ", ".join(shown(secret) for secret in beyond)
@@ -141,6 +148,30 @@ def _combined(protection: Protection) -> Grid:
     return grid
 
 
+def _total(total: TotalBudget) -> list[RenderableType]:
+    """Return the budget of all columns together, what each got of it, and what that is worth."""
+    grid = grid_of()
+    grid.add_column("column", no_wrap=True)
+    grid.add_column("its share", overflow="fold")
+    grid.add_column("keeps", justify="right")
+    grid.add_column("with an equal split", justify="right")
+    for share in total.shares:
+        equal = "none was proved"
+        if share.equal is not None and share.equal_kept is not None:
+            equal = f"{100 * share.equal_kept:.1f} % ({share.equal})"
+        grid.add_row(shown(share.column), str(share.notion), f"{100 * share.kept:.1f} %", equal)
+    how = "by the weights given" if total.weighted else "so that the columns keep the most"
+    return [
+        Text(
+            f"PROVED: all released columns together keep {total.notion.guarantee} about each of "
+            "these secrets, in this table",
+            style="bold",
+        ),
+        Text(f"split {how}; keeps: from 0 % (no release) to 100 % (no noise)"),
+        grid,
+    ]
+
+
 def _kept(protection: Protection) -> list[RenderableType]:
     grid = grid_of()
     grid.add_column("kept unchanged", no_wrap=True)
@@ -173,6 +204,30 @@ def _is_exact(leak: CombinedLeak, side: str) -> bool:
 
 def protection_data(protection: Protection) -> dict[str, Any]:
     """Return the JSON form, without the tables of the mechanisms."""
+    data = _protection_data(protection)
+    total = protection.total
+    if total is None:
+        return data
+    return data | {
+        "total": {
+            "guarantee": total.notion.guarantee,
+            "secrets": [leak.secret for leak in total.leaks],
+            "split": "weights" if total.weighted else "searched",
+            "shares": [
+                {
+                    "column": share.column,
+                    "guarantee": share.notion.guarantee,
+                    "kept": share.kept,
+                    "equal": None if share.equal is None else share.equal.guarantee,
+                    "equal_kept": share.equal_kept,
+                }
+                for share in total.shares
+            ],
+        }
+    }
+
+
+def _protection_data(protection: Protection) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,

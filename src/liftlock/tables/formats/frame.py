@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -252,23 +253,55 @@ class FrameSource(TableSource):
     adapter: FrameAdapter
     index: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     """The levels of an index of pandas, which stays like a column."""
+    lenient: bool = False
+    """Whether columns of mixed types are read by their text, instead of refused."""
 
     @classmethod
-    def of(cls, adapter: FrameAdapter) -> FrameSource:
+    def of(cls, adapter: FrameAdapter, *, lenient: bool = False) -> FrameSource:
         """Take an opened frame, with its index if it has one that is more than row numbers."""
         native: Any = adapter.frame.to_native()
         if not adapter.frame.implementation.is_pandas():
-            return cls(adapter)
-        return cls(adapter, index_levels(native))
+            return cls(adapter, {}, lenient)
+        return cls(adapter, index_levels(native), lenient)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, and of the levels of the index."""
-        return (*self.adapter.columns, *self.index)
+        return (*self._names, *self.index)
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        """What the frame calls its columns: numbers, for example."""
+        names = {str(name): name for name in self.adapter.columns}
+        if len(names) < len(self.adapter.columns):
+            raise InputError("two columns of the same name", remedy="rename one")
+        return names
 
     def cells(self, column: str) -> pa.ChunkedArray:
         """Return a column, or a level of the index, in Arrow."""
-        return self.index[column] if column in self.index else self.adapter.cells(column)
+        if column in self.index:
+            return self.index[column]
+        name = self._names.get(column, column)
+        try:
+            return self.adapter.cells(name)
+        except InputError:
+            if not self.lenient or name not in self.adapter.columns:
+                raise
+            return pa.chunked_array([_as_texts(self.adapter.frame.get_column(name).to_list())])
+
+    def replace_columns(
+        self, columns: Mapping[Any, ReleasedColumn], dropped: Sequence[str] = ()
+    ) -> Any:
+        """Return the frame with some columns replaced, and others or levels of its index left out.
+
+        >>> source = FrameSource.of(FrameAdapter.of(pa.table({"age": [31], "who": ["Ann"]})))
+        >>> source.replace_columns({}, ["who"]).column_names
+        ['age']
+        """
+        names = [self._names[name] for name in dropped if name in self._names]
+        safe = self.adapter.replace_columns(columns, names)
+        levels = [at for at, name in enumerate(self.index) if name in dropped]
+        return safe.reset_index(level=levels, drop=True) if levels else safe
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column in Arrow."""
@@ -360,9 +393,17 @@ def index_levels(frame: Any) -> dict[str, pa.ChunkedArray]:
         name = "(index)" if level.name is None else str(level.name)
         while name in found or name in frame.columns:
             name = f"{name} (index)"
-        cells = as_arrow(level.to_series())
+        try:
+            cells = as_arrow(level.to_series())
+        except (pa.ArrowException, TypeError, ValueError):
+            cells = _as_texts(level)
         found[name] = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
     return found
+
+
+def _as_texts(values: Iterable[Any]) -> pa.Array:
+    """Return values of mixed types by their text."""
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
 def _is_arrow_type(kind: Any) -> bool:

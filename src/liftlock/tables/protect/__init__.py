@@ -3,6 +3,7 @@
 from liftlock.notions.lift import LeakRange
 from liftlock.tables.protect.judgement import judge
 from liftlock.tables.protect.result import (
+    BudgetShare,
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -13,10 +14,12 @@ from liftlock.tables.protect.result import (
     ReportHead,
     RowLeak,
     RowWitness,
+    TotalBudget,
 )
 from liftlock.tables.protect.verdict import Finding, Remedy, Verdict
 
 __all__ = [
+    "BudgetShare",
     "CombinedLeak",
     "Curve",
     "CurvePoint",
@@ -30,6 +33,7 @@ __all__ = [
     "ReportHead",
     "RowLeak",
     "RowWitness",
+    "TotalBudget",
     "Verdict",
     "judge",
 ]

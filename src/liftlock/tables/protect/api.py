@@ -16,7 +16,13 @@ from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedCol
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection, ReportHead
-from liftlock.tables.protect.spec import AnyNotion, ColumnSpec, SpecOptions, column_specs
+from liftlock.tables.protect.spec import (
+    AnyNotion,
+    ColumnSpec,
+    SpecOptions,
+    column_specs,
+    read_total,
+)
 from liftlock.tables.protect.verdict import Verdict
 from liftlock.tables.releases import TableRelease
 
@@ -65,6 +71,8 @@ def protect(
     *,
     secret: str | Sequence[str | None] | None = None,
     together: bool = False,
+    total: AnyNotion | None = None,
+    weights: Mapping[str, object] | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     seconds: float = SECONDS,
@@ -82,13 +90,17 @@ def protect(
     domain and cells (see `liftlock.tables.protect.spec.SpecOptions`). Columns that differ in any of
     these are given as a list of `ColumnSpec`, without a notion beside it.
 
+    Instead of a notion for each, ``total="lip=1"`` is what all columns together may tell about each
+    secret; it is split so that they keep the most, or in proportion to `weights`.
+
     >>> from liftlock.notions.lip import LIP
     >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
     >>> done = protect(people, "job", LIP("0.5"), secret="sex")
     >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
     (['job'], True)
     """
-    specs = column_specs(column, notion, secret, **how)
+    whole = read_total(total, notion)
+    specs = column_specs(column, whole or notion, secret, **how)
     adapter = FrameAdapter.of(frame)
     for spec in specs:
         adapter.cells(spec.column)  # no level of an index, which is never replaced
@@ -102,6 +114,8 @@ def protect(
         seconds=seconds,
         curve=curve,
         together=together,
+        total=whole,
+        weights=weights,
         watch=ignore_progress if watch is None else watch,
     )
     release = TableRelease(protection, source, specs)
@@ -123,8 +137,4 @@ def _release_frame(adapter: FrameAdapter, source: FrameSource, release: TableRel
         )
         for name, kind in change.gives.items()
     }
-    safe = adapter.replace_columns(
-        columns, [name for name in change.dropped if name not in source.index]
-    )
-    levels = [at for at, name in enumerate(source.index) if name in change.dropped]
-    return safe.reset_index(level=levels, drop=True) if levels else safe
+    return source.replace_columns(columns, change.dropped)

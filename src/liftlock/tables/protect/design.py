@@ -368,7 +368,7 @@ def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mecha
     order = np.argsort(numbers, kind="stable").tolist()
     rounded = round_numbers([numbers[at] for at in order], decimals, (ends[0], ends[-1]))
     if rounded is None:
-        return _with_remark(
+        return with_remark(
             made, f"more outputs than numbers of {decimals} decimals: they were not rounded"
         )
     names: list[Label] = list(outputs.labels)
@@ -381,13 +381,15 @@ def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mecha
     )
     moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
     what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
-    found = Mechanism.prove(named, made.notion, made.context, made.origin)
-    return _with_remark(
+    more = [each.wanted for each in made.also]
+    found = Mechanism.prove(named, made.notion, made.context, made.origin, also=more)
+    return with_remark(
         found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
     )
 
 
-def _with_remark(made: Mechanism, remark: str) -> Mechanism:
+def with_remark(made: Mechanism, remark: str) -> Mechanism:
+    """Add a remark to where a mechanism comes from."""
     if made.origin is None:
         return made
     return replace(made, origin=replace(made.origin, remarks=(*made.origin.remarks, remark)))

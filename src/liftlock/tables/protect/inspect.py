@@ -246,12 +246,13 @@ def _copy_error(name: str, target: str, *, is_secret: bool) -> InputError:
     what = "the secret" if is_secret else "the protected column"
     return InputError(
         f"the kept column {name!r} determines {what} {target!r}",
-        remedy=f"drop it from the output (--drop {_quoted(name)}), or keep it on purpose (--keep "
-        f"{_quoted(name)})",
+        remedy=f"drop it from the output (--drop {quote_name(name)}), or keep it on purpose "
+        f"(--keep {quote_name(name)})",
     )
 
 
-def _quoted(name: str) -> str:
+def quote_name(name: str) -> str:
+    """Return a column as it is written on a command line."""
     return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,87 @@ from liftlock.tables.protect.result import (
     ProtectedColumn,
 )
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.transfer.bets import Bets
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
+
+
+@dataclass(frozen=True)
+class CountedTuples:
+    """How often the inputs of several mechanisms occur together, and with each secret.
+
+    Given a row, the columns are randomised independently, so what they leak together is what the
+    product channel leaks on tuples of inputs.
+    """
+
+    names: tuple[str, ...]
+    inputs: tuple[Alphabet, ...]
+    """The inputs of each mechanism, by whose places tuples are counted."""
+    tallies: Mapping[str, Counter[tuple[Any, ...]]]
+    """For each secret: how often it occurs with each tuple."""
+    own: tuple[int, ...]
+    """The columns that are protected themselves."""
+    tuples: Counter[tuple[int, ...]]
+    missed: tuple[str, ...] = ()
+    """Why the joint leakage is not known, about all of them or some."""
+
+    @classmethod
+    def of(
+        cls,
+        source: TableSource,
+        names: Sequence[str],
+        mechanisms: Sequence[Mechanism],
+        secrets: Sequence[str | None],
+        watch: Progress | None = None,
+    ) -> CountedTuples:
+        """Count a table; the secret None is the value of the column itself, one for each."""
+        columns = [ColumnRandomiser(each) for each in mechanisms]
+        inputs = tuple(each.channel.inputs for each in mechanisms)
+        told = sorted({each for each in secrets if each is not None and each in source.columns})
+        own = tuple(at for at, secret in enumerate(secrets) if secret is None)
+        tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
+        tuples: Counter[tuple[int, ...]] = Counter()
+        wanted = {*names, *told}
+        for piece in source.batches([name for name in source.columns if name in wanted], watch):
+            with cell_errors_in(source, piece):
+                codes = [
+                    column.inputs([piece.batch.column(name)])
+                    for column, name in zip(columns, names, strict=True)
+                ]
+            count_tuples(piece, codes, told, tallies)
+            if own:
+                count_tuples(piece, codes, [None], [tuples])
+            if max((len(tally) for tally in (*tallies, tuples)), default=0) > MOST_TUPLES:
+                many = f"more than {MOST_TUPLES:,} combinations of values"
+                missed = f"{many}: the joint leakage of the columns was not accounted for"
+                return cls(tuple(names), inputs, {}, (), Counter(), (missed,))
+        unknown = tuple(
+            f"the table has no column {secret!r}: the joint leakage about it is unknown"
+            for secret in dict.fromkeys(secrets)
+            if secret is not None and secret not in told
+        )
+        by_secret = dict(zip(told, tallies, strict=True))
+        return cls(tuple(names), inputs, by_secret, own, tuples, unknown)
+
+    def leaks(self, mechanisms: Sequence[Mechanism]) -> tuple[list[CombinedLeak], list[str]]:
+        """Account for these mechanisms under each secret; say which could not be accounted for."""
+        found: list[CombinedLeak] = []
+        missed = list(self.missed)
+        tallies = list(self.tallies.items())
+        for at in self.own:
+            labels = [*self.inputs[at].labels, MISSING_LABEL]
+            named: Counter[tuple[Any, ...]] = Counter(
+                {(labels[key[1 + at]], *key[1:]): count for key, count in self.tuples.items()}
+            )
+            tallies.append((self.names[at], named))
+        for secret, tally in tallies:
+            try:
+                joint, channels = product_context(mechanisms, tally)
+                found.append(CombinedLeak(secret, self.names, account(channels, joint)))
+            except LiftlockError as error:
+                missed.append(f"joint leakage about {secret!r}: not accounted for ({error})")
+        return found, missed
 
 
 def combined_leaks(
@@ -38,63 +117,12 @@ def combined_leaks(
     secrets: Sequence[str | None],
     watch: Progress | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
-    """Account for all released columns under each secret; say which could not be accounted for.
-
-    The secret None is the value of the column itself, one for each such column. The joint of a
-    secret and all columns is counted in the table; given a row, the columns are randomised
-    independently, so their leakage is that of a product channel on tuples of values.
-    """
+    """Account for all released columns under each secret; say which could not be accounted for."""
     if len(released) < 2:
         return [], []
-    columns = [ColumnRandomiser(each.mechanism) for each in released]
-    told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
-    own = [at for at, secret in enumerate(secrets) if secret is None]
-    tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
-    tuples: Counter[tuple[int, ...]] = Counter()
-    wanted = {each.name for each in released} | set(told)
-    names = [name for name in source.columns if name in wanted]
-    for piece in source.batches(names, watch):
-        with cell_errors_in(source, piece):
-            codes = [
-                column.inputs([piece.batch.column(each.name)])
-                for column, each in zip(columns, released, strict=True)
-            ]
-        count_tuples(piece, codes, told, tallies)
-        if own:
-            count_tuples(piece, codes, [None], [tuples])
-        if max((len(tally) for tally in (*tallies, tuples)), default=0) > MOST_TUPLES:
-            many = f"more than {MOST_TUPLES:,} combinations of values"
-            return [], [f"{many}: the joint leakage of the columns was not accounted for"]
-    found: list[CombinedLeak] = []
-    missed = [
-        f"the table has no column {secret!r}: the joint leakage about it is unknown"
-        for secret in dict.fromkeys(secrets)
-        if secret is not None and secret not in told
-    ]
-    names_of = tuple(each.name for each in released)
-    for secret, tally in zip(told, tallies, strict=True):
-        _add(found, missed, secret, names_of, released, tally)
-    for at in own:
-        tally = Counter({(key[1 + at], *key[1:]): count for key, count in tuples.items()})
-        labels = [*released[at].mechanism.channel.inputs.labels, MISSING_LABEL]
-        named = Counter({(labels[key[0]], *key[1:]): count for key, count in tally.items()})
-        _add(found, missed, released[at].name, names_of, released, named)
-    return found, missed
-
-
-def _add(
-    found: list[CombinedLeak],
-    missed: list[str],
-    secret: str,
-    names: tuple[str, ...],
-    released: Sequence[ProtectedColumn],
-    tally: Counter[tuple[Any, ...]],
-) -> None:
-    try:
-        joint, channels = product_context([each.mechanism for each in released], tally)
-        found.append(CombinedLeak(secret, names, account(channels, joint)))
-    except LiftlockError as error:
-        missed.append(f"joint leakage about {secret!r}: not accounted for ({error})")
+    mechanisms = [each.mechanism for each in released]
+    names = [each.name for each in released]
+    return CountedTuples.of(source, names, mechanisms, secrets, watch).leaks(mechanisms)
 
 
 def product_context(
@@ -160,6 +188,7 @@ def empirical_leakage(
     context: Prior | Joint
     if secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
+        rows = np.diag([counts[None, place] for place in places]).tolist()
     else:
         told = sort_labels({label for label, _ in counts})
         rows = [[counts.get((label, place), 0) for place in places] for label in told]
@@ -168,6 +197,6 @@ def empirical_leakage(
     least, most = found.smallest.lift, found.largest.lift
     holds = made.notion.certify(channel, context).holds
     lower = math.inf if not least else -math.log(least)
-    return EmpiricalLeakage(
-        max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
-    )
+    upper = math.inf if most is None else math.log(most)
+    certain = None if holds else Bets(np.array(rows), channel.floats()).at_least()
+    return EmpiricalLeakage(max(lower, 0.0), upper, holds, mapped, certain)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from liftlock._runtime.progress import Progress, Step, ignore_progress
-from liftlock.errors import InputError, NotCertified
+from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.model.columns import ColumnEncoding, TableEncoding
-from liftlock.notions.base import LiftLimits
+from liftlock.notions.base import LiftLimits, Notion
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.per_user import distinct_budgets
@@ -24,13 +25,23 @@ from liftlock.tables.protect.design import (
     check_design,
     design_column,
     trace_curve,
+    with_remark,
 )
 from liftlock.tables.protect.inspect import LOOKED_AT, OtherColumns, inspect_other_columns
-from liftlock.tables.protect.leakage import combined_leaks, empirical_leakage
+from liftlock.tables.protect.leakage import CountedTuples, combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
-from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
+from liftlock.tables.protect.result import (
+    BudgetShare,
+    CombinedLeak,
+    Curve,
+    KeptColumn,
+    ProtectedColumn,
+    Protection,
+    TotalBudget,
+)
 from liftlock.tables.protect.rows import row_leaks
 from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
+from liftlock.tables.protect.total import TotalSplit, check_total, read_weights
 
 _WORTH_SAYING = 0.01
 """In fewer rows values may be too rare to be judged without a word."""
@@ -49,6 +60,8 @@ def prepare(
     seconds: float = SECONDS,
     curve: bool = True,
     together: bool = False,
+    total: Notion | None = None,
+    weights: Mapping[str, object] | None = None,
     watch: Progress = ignore_progress,
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
@@ -56,8 +69,15 @@ def prepare(
     With `together` all columns are protected as one value, by one mechanism. Secrets, and priors of
     each row's own, are left out of the output unless they are in `keep`, which is also for columns
     that tell a secret or a protected column value by value; `drop` names others to leave out.
+
+    A `total` is what all columns together may tell about each secret: it is split by `weights`, or
+    so that the columns keep the most, and what they were to keep each by themselves does not count.
     """
     dropped, kept = _check_columns(source, specs, tuple(drop), tuple(keep))
+    if total is not None:
+        check_total(total, specs, together=together)
+        specs = [replace(spec, notion=total) for spec in specs]
+    shares = read_weights(weights, specs)
     parts = specs
     if together:
         check_group(specs)
@@ -82,15 +102,30 @@ def prepare(
         [spec.column for spec in specs],
         allowed=tuple(keep),
     )
-    share = seconds / len(groups)
-    columns = [
-        _protect_column(source, group, learned, share, curve, watch) for group, learned in groups
-    ]
-    released = [column for column in columns if not column.mechanism.per_user]
-    if len(released) > 1:
-        watch(Step("accounting for all columns together"))
+    bound = None
+    if total is not None:
+        learnt = [each for each in counted if each is not None]
+        bound, short = _split_total(source, specs, learnt, total, shares, seconds, watch)
+        seconds *= 1 - _FOR_THE_SPLIT
+        asked = {each.column: each.notion for each in bound}
+        specs = [replace(spec, notion=asked[spec.column]) for spec in specs]
+        groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
+    limits = [seconds / len(groups)]
+    if bound is not None:
+        # What a longer search finds may tell more together; what the split audited does not.
+        limits.append(short / _FOR_THE_DESIGN if curve else short)
     told = [spec.secret for spec in specs if not spec.local]
-    combined, missed = combined_leaks(source, released, told, watch)
+    for limit in limits:
+        columns = [
+            _remember_dropped(_protect_column(source, group, learned, limit, curve, watch), dropped)
+            for group, learned in groups
+        ]
+        released = [column for column in columns if not column.mechanism.per_user]
+        if len(released) > 1:
+            watch(Step("accounting for all columns together"))
+        combined, missed = combined_leaks(source, released, told, watch)
+        if total is None or all(leak.keeps(total) for leak in combined):
+            break
     alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
         missed.append(
@@ -99,7 +134,11 @@ def prepare(
         )
     leaks, unseen = row_leaks(source, released, look.values, rows, watch=watch)
     notes = [*missed, *_kept_notes(look, kept)]
-    beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
+    wanted = specs if total is None else [replace(spec, notion=total) for spec in specs]
+    beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, wanted))
+    if bound is not None:
+        said = f"one of {len(columns)} columns that keep {total} together, in its table"
+        columns = [replace(each, mechanism=with_remark(each.mechanism, said)) for each in columns]
     replaced = {spec.column for spec in specs}
     return Protection(
         name,
@@ -114,6 +153,9 @@ def prepare(
         ordered=look.ordered,
         rows_out=tuple(leaks),
         not_measured=(*_not_measured(look, columns, source, rows), *unseen),
+        total=None
+        if total is None or bound is None
+        else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
     )
 
 
@@ -227,6 +269,66 @@ def _protect_column(
         _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
         in_table=own,
     )
+
+
+_FOR_THE_SPLIT = 0.5
+"""The share of the time in which a total budget is split, by designs at many budgets."""
+_DESIGNS = 24
+"""About so many designs of a column the split takes."""
+
+
+def _split_total(
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
+    learned: Sequence[LearnedColumn],
+    total: Notion,
+    weights: Sequence[Fraction],
+    seconds: float,
+    watch: Progress,
+) -> tuple[tuple[BudgetShare, ...], float]:
+    """Share out a total budget; return the shares, and the time limit of a design that kept it."""
+    each = max(1.0, _FOR_THE_SPLIT * seconds / (_DESIGNS * len(specs)))
+    counted: CountedTuples | None = None
+    told = [spec.secret for spec in specs]
+
+    def make(at: int, notion: Notion) -> Mechanism:
+        spec = specs[at]
+        return design_column(
+            learned[at],
+            notion,
+            utility=spec.utility,
+            method=spec.method,
+            seconds=each,
+            watch=watch,
+        ).mechanism
+
+    def audit(mechanisms: Sequence[Mechanism]) -> Sequence[CombinedLeak]:
+        nonlocal counted
+        if counted is None or counted.inputs != tuple(made.channel.inputs for made in mechanisms):
+            names = [spec.column for spec in specs]
+            counted = CountedTuples.of(source, names, mechanisms, told, watch)
+        leaks, missed = counted.leaks(mechanisms)
+        if missed:
+            raise NotDefined(
+                f"a total of {total}",
+                "these columns",
+                f"{missed[0]}; merge rare values (--rare), or use fewer bins (--bins)",
+            )
+        return leaks
+
+    names = [spec.column for spec in specs]
+    split = TotalSplit(total, names, make, audit, watch)
+    return split.split(weights), each
+
+
+def _remember_dropped(column: ProtectedColumn, dropped: Sequence[str]) -> ProtectedColumn:
+    """Have the mechanism know what is left out of the table besides its secrets."""
+    made = column.mechanism
+    rules = made.encoding
+    if rules is None:
+        return column
+    more = tuple(name for name in dropped if name not in made.secrets)
+    return replace(column, mechanism=replace(made, encoding=replace(rules, dropped=more)))
 
 
 def _name(specs: Sequence[ColumnSpec]) -> str:

@@ -52,6 +52,8 @@ class EmpiricalLeakage:
     """Whether the budget is kept there as well."""
     mapped: int = 0
     """How many rows have a value that is not known, and became another."""
+    at_least: LeakRange | None = None
+    """Where it is not kept: lower confidence bounds, what chance does not explain."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,35 @@ class RowLeak:
 
 
 @dataclass(frozen=True)
+class BudgetShare:
+    """What one column got of a total budget, and what it keeps of its usefulness with that."""
+
+    column: str
+    notion: Notion
+    kept: float
+    """From 0, as good as no release, to 1, as good as the truth."""
+    equal: Notion | None = None
+    """What an equal split would give it; None if no equal split was proved to keep the total."""
+    equal_kept: float | None = None
+
+
+@dataclass(frozen=True)
+class TotalBudget:
+    """One budget for all released columns together, about each secret, and how it was split."""
+
+    notion: Notion
+    shares: tuple[BudgetShare, ...]
+    leaks: tuple[CombinedLeak, ...]
+    """The account of the product of all columns about each secret, which proves that it is kept."""
+    weighted: bool = False
+    """Whether the shares are by weights that were given, not searched."""
+
+    def __post_init__(self) -> None:
+        for leak in self.leaks:
+            leak.account.refuse_beyond(self.notion, f"all columns together about {leak.secret!r}")
+
+
+@dataclass(frozen=True)
 class KeptColumn:
     """A column that stays as it is, and what it tells about a secret by itself."""
 
@@ -183,6 +214,8 @@ class Protection:
     """The hash of the table that was written, to tell it from others of the same name."""
     day: str | None = None
     """When it was released, as 2026-11-16."""
+    total: TotalBudget | None = None
+    """The budget that all released columns keep together, if one was given."""
     rows_out: tuple[RowLeak, ...] = ()
     """What a row of the output tells: released columns with one, two and all kept ones."""
     not_measured: tuple[str, ...] = ()
@@ -205,9 +238,9 @@ class Protection:
         return judge(self)
 
     def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
-        """Return what the columns that hide a secret promise, each by itself."""
+        """Return what the columns that hide a secret promise: each by itself, or one for all."""
         return {
-            column.name: column.mechanism.notion
+            column.name: column.mechanism.notion if self.total is None else self.total.notion
             for column in self.columns
             if column.name in leak.columns and column.guards(leak.secret)
         }

@@ -451,14 +451,16 @@ class _Extreme:
         self.near += zip(found, (groups + first).tolist(), outputs.tolist(), strict=True)
         self.near = [each for each in self.near if each[0] >= self.best * (1 - _NEAR)]
 
-    def decide(self, exactly: Callable[[int, int], Fraction]) -> tuple[Fraction, int, int]:
-        """Return the largest ratio, with its (k, s) and output."""
-        found = max(
-            (exactly(group, output), group, output) for _, group, output in self.near[:_MOST_TIES]
-        )
-        if len(self.near) > _MOST_TIES:
-            return found[0] * (1 + 2 * Fraction(_NEAR)), *found[1:]
-        return found
+    def decide(
+        self, exactly: Callable[[int, int], Fraction], alike: Callable[[int, int], object]
+    ) -> tuple[Fraction, int, int]:
+        """Return the largest ratio, with its (k, s) and output; equal cells are decided once."""
+        different = {alike(group, output): (group, output) for _, group, output in self.near}
+        places = list(different.values())
+        ratio, *place = max((exactly(*at), *at) for at in places[:_MOST_TIES])
+        if len(places) > _MOST_TIES:
+            ratio *= 1 + 2 * Fraction(_NEAR)
+        return ratio, place[0], place[1]
 
 
 class _RowMeasure:
@@ -550,6 +552,15 @@ class _RowMeasure:
             told += mass if s == secret else 0
         return told, total
 
+    def _alike(self, group: int, output: int) -> object:
+        """Return what the ratios of a (k, s) and an output depend on, up to the order of cells."""
+        cells, secret = self.cells, self.cells.secret[self.cells.first_of_group[group]]
+        span = cells.span(int(cells.kept_of_group[group]))
+        if (cells.secret[span] == secret).all():
+            return int(secret)  # all rows with k have the secret, whatever the output
+        parts = cells.secret[span], cells.input[span], cells.count[span]
+        return int(secret), output, tuple(part.tobytes() for part in parts)
+
     def _beyond(self, group: int, output: int) -> Fraction:
         told, total = self._exact_parts(group, output)
         cells = self.cells
@@ -565,14 +576,14 @@ class _RowMeasure:
     def in_table(self) -> tuple[LeakRange, LeakRange, tuple[int, int]]:
         """Return both ratios, and the (k, s) and output of the larger side beyond k."""
         (down, *at_down), (up, *at_up) = (
-            extreme.decide(ratio)
+            extreme.decide(ratio, self._alike)
             for extreme, ratio in zip(
                 self.beyond, (lambda *at: 1 / self._beyond(*at), self._beyond), strict=True
             )
         )
         beyond = LeakRange(math.inf if self.ruled_out else _nats(down), _nats(up))
         lower, upper = (
-            extreme.decide(ratio)[0]
+            extreme.decide(ratio, self._alike)[0]
             for extreme, ratio in zip(
                 self.population,
                 (lambda *at: 1 / self._population(*at), self._population),

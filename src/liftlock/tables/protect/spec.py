@@ -293,6 +293,21 @@ def column_specs(
     ]
 
 
+def read_total(
+    total: AnyNotion | None, notion: AnyNotion | Mapping[str, AnyNotion] | None
+) -> Notion | None:
+    """Return the budget that all columns share, if one is given, and no other beside it."""
+    if total is None:
+        return None
+    if notion is not None:
+        raise InputError(
+            "a total budget and one for each column",
+            value=str(total),
+            remedy="give one of them: the total is split among the columns",
+        )
+    return _notion(total, "total")
+
+
 def _value_for(given: Any, name: Any) -> Any:
     """Return what is given for one column: by its name, or for all."""
     return given.get(name) if isinstance(given, Mapping) else given
