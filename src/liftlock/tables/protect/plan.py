@@ -508,9 +508,6 @@ def _not_measured(
         yield (
             f"kept columns by themselves and the order of rows after the first {LOOKED_AT:,} rows"
         )
-    of_users = [column.name for column in columns if column.mechanism.per_user]
-    if of_users:
-        yield f"{_listed(of_users)} beside kept columns: the priors are per user"
     hidden = {column.secret for column in columns if column.secret is not None}
     for secret in sorted(hidden - set(source.columns)):
         yield f"rows about {secret!r}, which is not in the table"
