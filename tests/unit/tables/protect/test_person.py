@@ -299,7 +299,8 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     assert [each.name for each in protection.repeating] == ["visitor", "code"]
     seen = protection.repeating[0]
     assert (seen.values, seen.most_rows) == (120, 6)
-    assert seen.reason == "rows of one value agree in 's'"
+    assert seen.reason == "it is called like an id"
+    assert protection.repeating[1].reason == "rows of one value agree in 's'"
     made = protection.columns[0].mechanism
     level = max(
         math.log(float(one[y] / other[y])) if other.get(y) else math.inf
