@@ -243,7 +243,7 @@ def _show(protection: Protection, note: Notes, *, as_json: bool) -> None:
     if not as_json:
         show(verdict_report(protection.verdict))
         command = protection.verdict.command_for()
-        if command:
+        if command and not protection.verdict.proved:
             show("to keep it:" if protection.verdict.level == "broken" else "to rule that out:")
             show(f"  {printable(command)}", wrap=False)
 
