@@ -125,7 +125,7 @@ class LedgerRecord:
             return
         from liftlock.accounting.account import account
 
-        text = "another of the same rows, under whatever name, adds to it"
+        text = "a second release of these rows, under any name, adds to this one"
         if isinstance(made.channel, Table) and made.table.weights.size <= MOST_COMPARED:
             one, two = account([made]), account([made, made])
             quantity = two.headline if two.headline in two else "ldp"
@@ -134,7 +134,7 @@ class LedgerRecord:
                     f": two tell up to {two.best[quantity].text(quantity)} nats ({quantity}), one "
                     f"{one.best[quantity].text(quantity)}"
                 )
-        note(f"this is one release of these rows; {text}; --ledger keeps account")
+        note(f"{text}; --ledger keeps account")
 
     @contextmanager
     def recording(

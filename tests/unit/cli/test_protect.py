@@ -942,4 +942,4 @@ def test_another_release_of_the_same_rows_is_said_to_add_up(run: Run) -> None:
     assert float(said[0]) > float(said[1])
     record = ("--ledger", "book.json", "--who", "visitors")
     kept = run("release", "safe.mechanism.json", "visits.csv", "-o", "third.csv", *record)
-    assert "adds to it" not in kept.err
+    assert "adds to this one" not in kept.err
