@@ -33,7 +33,7 @@ from liftlock.model.channel import Channel
 from liftlock.model.person import PER_PERSON, PerPerson, PersonRule
 from liftlock.notions.ldp import LDP
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.people import PersonCounter, count_people
+from liftlock.tables.people import OneValueEach, PersonCounter, count_people
 from liftlock.tables.protect.count import to_countable
 from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.inspect import LOOKED_AT
@@ -67,6 +67,13 @@ class PersonPlan:
     def column(self) -> str:
         """The column that names people."""
         return self.people.person
+
+    def rows_of(self, source: TableSource) -> TableSource:
+        """Return the table of which the rows that go out tell."""
+        if self.mode == "divide":
+            return source
+        names = tuple(spec.column for spec in self.asked)
+        return OneValueEach(source, replace(self.people, columns=names))
 
     def ruled(self, made: Mechanism, spec: ColumnSpec) -> Mechanism:
         """Have a mechanism know whose rows it promises something about."""
