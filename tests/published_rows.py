@@ -246,8 +246,8 @@ def law_of_given_file(data: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], 
 
 
 def _labels(data: Any) -> list[Any]:
-    found: list[Any] = data["labels"] if isinstance(data, dict) else data
-    return found
+    """Read an alphabet: labels, with coordinates beside them if they are numbers."""
+    return list(data["labels"] if isinstance(data, dict) else data)
 
 
 def _label(data: Any) -> Any:

@@ -26,6 +26,7 @@ from liftlock.files import read_joint, read_prior
 from liftlock.model.columns import MISSING, UNSEEN, Missing, Unseen
 from liftlock.model.conditional import FEWEST
 from liftlock.model.continuous.grid import check_bins, read_domain
+from liftlock.model.person import PER_PERSON, PerPerson
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
@@ -78,6 +79,18 @@ class ColumnOptions(OptionGroup):
         multiple=True,
         metavar="NAME=W",
         help="With --total: split it by these weights (others have 1). Repeatable.",
+    )
+    person: str | None = option(
+        "--person",
+        metavar="NAME",
+        help="Column that says whose each row is: the guarantee is then for all rows of a person. "
+        "It is dropped from the output.",
+    )
+    per_person: PerPerson | None = option(
+        "--per-person",
+        type=click.Choice(PER_PERSON),
+        help="With --person: divide the budget among the rows of a person, or repeat one report in "
+        "all of them.  [default: what keeps more]",
     )
     joints: tuple[Path, ...] = option(
         "--joint",
@@ -195,6 +208,8 @@ class ColumnOptions(OptionGroup):
             None if secret == _ITSELF else secret
             for secret in pair_with_columns(self.secrets, columns, "--secret")
         ]
+        if self.per_person is not None and self.person is None:
+            raise click.UsageError("--per-person goes with --person")
         self.utility.check()
         method = self.method
         if method != "auto" and self.local_priors is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.model.alphabet import Alphabet, Label, label_to_json, plain_label
+from liftlock.model.person import PersonRule
 
 Missing = Literal["category", "keep", "refuse"]
 
@@ -264,6 +265,8 @@ class TableEncoding:
     """The rules of columns that stay, and that the mechanism uses."""
     dropped: tuple[str, ...] = ()
     """Columns that were left out when the mechanism was made; so they are when it releases."""
+    person: PersonRule | None = None
+    """Whose each row is, if the promise is for all rows of a person together."""
 
     def __post_init__(self) -> None:
         if self.alone is not None:
@@ -317,6 +320,8 @@ class TableEncoding:
         beside: dict[str, Any] = {} if self.given is None else {"given": self.given.to_data()}
         if self.dropped:
             beside["dropped"] = list(self.dropped)
+        if self.person is not None:
+            beside["person"] = self.person.to_data()
         if self.alone is not None:
             return {"column": self.alone.to_data(), **beside}
         columns = []
@@ -338,9 +343,12 @@ class TableEncoding:
         left: Any = data.get("dropped", [])
         if not isinstance(left, list) or not all(isinstance(name, str) for name in left):
             raise FileError("the columns that are left out are not a list of names", value=left)
+        whose = None if data.get("person") is None else PersonRule.from_data(data["person"])
         if several is None:
             alone = None if one is None else (ColumnEncoding.from_data(one),)
-            return None if alone is None else cls(alone, dropped=tuple(left), given=given)
+            if alone is None:
+                return None
+            return cls(alone, given=given, dropped=tuple(left), person=whose)
         if one is not None:
             raise FileError("the rules of one column and of several", value=one)
         listed = several.get("columns") if isinstance(several, Mapping) else None
@@ -363,7 +371,7 @@ class TableEncoding:
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
         numbers = tuple(points) if any(points) else ()
-        return cls(tuple(columns), tuple(parts), numbers, merged, given, tuple(left))
+        return cls(tuple(columns), tuple(parts), numbers, merged, given, tuple(left), whose)
 
 
 def _label(data: Any) -> Label:

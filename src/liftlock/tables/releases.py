@@ -22,11 +22,13 @@ from liftlock.tables.change import TableChange
 from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.kept import choose_columns
+from liftlock.tables.people import PersonColumn, person_column
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn, column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
 from liftlock.tables.protect.spec import ColumnSpec
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.tables.tonight import measure_table
 
 # --- tables -------------------------------------------------------------------------------------
 
@@ -113,7 +115,10 @@ class TableRelease:
 
     def _make_randomiser(self, column: ProtectedColumn) -> ColumnRandomiser | PerUserRandomiser:
         if not column.mechanism.per_user:
-            return ColumnRandomiser.of(column.mechanism)
+            worker = person_column(ColumnRandomiser.of(column.mechanism))
+            if isinstance(worker, PersonColumn):
+                worker.look_at(self.source)
+            return worker
         spec = next(spec for spec in self.specs if spec.column == column.name)
         return PerUserRandomiser(
             column.mechanism, spec.column, spec.local, spec.local_budgets, spec.normalise
@@ -153,6 +158,7 @@ def release_frame(
     keep: Collection[str] = (),
     profiles: Any = None,
     impossible: Impossible = "refuse",
+    check: bool = False,
     insist: bool = False,
 ) -> Any:
     """Return a frame of the same kind in which a column is private; the given one stays as it is.
@@ -170,6 +176,9 @@ def release_frame(
     the secrets, where it is not known which column holds them. What is in `drop` goes, and what is
     in `keep` stays, whatever it tells.
 
+    With `check` the joint of the frame is counted first, with the secret before it is left out, and
+    a frame in which the mechanism leaks more than promised is refused (`NotCertified`).
+
     A mechanism for a graph of profiles is told whose each value is by the column `profiles`, which
     is left out as well; one that ignores the profile can do without. Values
     that their profile calls impossible and that nothing protects are refused, or with
@@ -183,11 +192,15 @@ def release_frame(
     >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
     (True, True)
     """
-    work = column_worker(mechanism, column, unseen, profiles, impossible)
+    work = person_column(column_worker(mechanism, column, unseen, profiles, impossible))
     adapter = FrameAdapter.of(frame)
     source = FrameSource.of(adapter, lenient=True)
     drop, keep = [str(name) for name in drop], [str(name) for name in keep]
     others = choose_columns(source, work, drop=drop, keep=keep)
+    if check:
+        measure_table(source, work, others.secrets).require_kept()
+    if isinstance(work, PersonColumn):
+        work.look_at(source)
     cells = [adapter.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):
