@@ -41,7 +41,7 @@ from liftlock.model import (
     representative,
 )
 from liftlock.model._checks import wrong_kind
-from liftlock.model.alphabet import Alphabet
+from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel, Table
 from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
@@ -354,8 +354,7 @@ class Mechanism(StoredObject):
         prior = representative(self.context)
         points = points_of(prior.inputs, "readings")
         if isinstance(self.context, Conditional) and self.uses_given:
-            own = dict(zip(self.context.pairs.labels, self.context.pair_list, strict=True))
-            places = [prior.inputs.index(own[label][1]) for label in self.table.inputs.labels]
+            places = [prior.inputs.index(x) for x in self.input_values]
             masses = self.context.whole.prior.reordered(self.table.inputs).floats()
             return masses, points[places]
         if prior.inputs.labels == self.table.inputs.labels:
@@ -434,6 +433,15 @@ class Mechanism(StoredObject):
         """Whether it has a table for each given value."""
         context = self.context
         return isinstance(context, Conditional) and context.uses_given(self.channel.inputs)
+
+    @property
+    def input_values(self) -> tuple[Label, ...]:
+        """The value that each input stands for, beside a given one or not."""
+        inputs = self.channel.inputs.labels
+        if not isinstance(self.context, Conditional) or not self.uses_given:
+            return inputs
+        values = dict(zip(self.context.pairs.labels, self.context.pair_list, strict=True))
+        return tuple(values[label][1] for label in inputs)
 
     @property
     def holds_without_given(self) -> bool:

@@ -16,6 +16,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.model import Conditional, Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import MISSING_LABEL
+from liftlock.notions.guarantee import Guarantee
 from liftlock.tables.formats.base import TableSource
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn
@@ -165,15 +166,19 @@ class Hidden(NamedTuple):
 
 def hidden_of(mechanism: Mechanism) -> tuple[Hidden, ...]:
     """Return the secrets of a mechanism that are not the released value itself."""
-    context = mechanism.context
-    if isinstance(context, Conditional) and context.hidden is None:
-        return ()
-    found = [
+    return tuple(
         Hidden(each.context.secrets, each.about)
         for each in mechanism.guarantees
-        if isinstance(each.context, Joint | Conditional)
-    ]
-    return tuple(dict.fromkeys(found))
+        if hides_another(mechanism, each)
+    )
+
+
+def hides_another(mechanism: Mechanism, promised: Guarantee) -> bool:
+    """Tell whether a guarantee is about something else than the released value itself."""
+    context = mechanism.context
+    if isinstance(context, Conditional) and context.hidden is None:
+        return False
+    return isinstance(promised.context, Joint | Conditional)
 
 
 def refuse_hidden_given(worker: Worker, dropped: Collection[str]) -> None:

@@ -297,13 +297,10 @@ def with_tuples(made: Mechanism) -> Mechanism:
 def _values_of(made: Mechanism) -> tuple[list[Label], Floats]:
     """Return the value of each input, beside a given one or not, and how likely the input is."""
     context, inputs = made.context, made.table.inputs
-    if isinstance(context, Conditional) and made.uses_given:
-        values = dict(zip(context.pairs.labels, context.pair_list, strict=True))
-        masses = context.whole.prior.reordered(inputs).floats()
-        return [values[label][1] for label in inputs.labels], masses
-    prior = made.known_prior
+    given = isinstance(context, Conditional) and made.uses_given
+    prior = context.whole.prior if isinstance(context, Conditional) and given else made.known_prior
     assert prior is not None
-    return list(inputs.labels), prior.reordered(inputs).floats()
+    return list(made.input_values), prior.reordered(inputs).floats()
 
 
 def _renamed(made: Mechanism, table: Table) -> Mechanism:

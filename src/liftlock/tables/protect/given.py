@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.count import count_columns, count_tuples, label_of
-from liftlock.tables.protect.inspect import BANDS, MANY, parse_number
+from liftlock.tables.protect.inspect import band_edges, parse_number
 from liftlock.tables.protect.spec import ColumnSpec, reserved_label_error
 
 MOST_TUPLES = 500_000
@@ -126,7 +127,7 @@ def _column_rules(name: str, cells: Mapping[Any, int], spelled: tuple[str, ...])
         if not reader.is_missing(cell):
             filled[cell] += rows
     numbers = {cell: number for cell in filled if (number := parse_number(cell)) is not None}
-    if len(set(numbers.values())) > MANY and len(numbers) == len(filled):
+    if len(numbers) == len(filled) and band_edges(filled) is not None:
         return _bands(name, numbers, filled, spelled)
     labels = sort_labels({_plain(name, cell) for cell in filled})
     for taken in (MISSING_LABEL, OTHER_LABEL):
@@ -154,18 +155,11 @@ def _bands(
     name: str, numbers: Mapping[Any, float], rows: Mapping[Any, int], spelled: tuple[str, ...]
 ) -> _Rules:
     """Cut numbers into bands of about as many rows each, at the shortest numbers between them."""
-    sizes = Counter[float]()
-    for cell, number in numbers.items():
-        sizes[number] += rows[cell]
-    total, before = sum(sizes.values()), 0
-    inner: list[float] = []
-    last: tuple[float, int] | None = None
-    for number in sorted(sizes):
-        band = BANDS * before // total
-        if last is not None and band != last[1]:
-            inner.append(shortest_between(last[0], number))
-        last = number, band
-        before += sizes[number]
+    lasts = band_edges(rows)
+    assert lasts is not None
+    ordered = sorted(set(numbers.values()))
+    # The same bands as those in which a kept column is measured.
+    inner = [shortest_between(last, ordered[bisect_right(ordered, last)]) for last in lasts[:-1]]
     texts = [f"{edge:.12g}" for edge in inner]
     labels = [
         f"below {texts[0]}",

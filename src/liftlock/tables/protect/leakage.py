@@ -101,7 +101,7 @@ class CountedTuples:
         missed = list(self.missed)
         tallies = list(self.tallies.items())
         for at in self.own:
-            labels = [*_own_values(mechanisms[at]), MISSING_LABEL]
+            labels = [*mechanisms[at].input_values, MISSING_LABEL]
             named: Counter[tuple[Any, ...]] = Counter()
             for key, count in self.tuples.items():
                 named[labels[key[1 + at]], *key[1:]] += count
@@ -113,15 +113,6 @@ class CountedTuples:
             except LiftlockError as error:
                 missed.append(f"joint leakage about {secret!r}: not accounted for ({error})")
         return found, missed
-
-
-def _own_values(made: Mechanism) -> list[Label]:
-    """Return the value that each input stands for, beside a given one or not."""
-    context = made.context
-    if isinstance(context, Conditional) and made.uses_given:
-        values = dict(zip(context.pairs.labels, context.pair_list, strict=True))
-        return [values[label][1] for label in made.channel.inputs.labels]
-    return list(made.channel.inputs.labels)
 
 
 def combined_leaks(
@@ -203,7 +194,7 @@ def empirical_leakage(
         named = Counter(
             {(told, made.table.inputs.labels[at]): n for (told, at), n in counts.items()}
         )
-        context = _given_in_table(made.context, named)
+        context = conditional_of_counts(made.context, named)
         channel = made.table.restrict(context.pairs.labels)
     elif secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
@@ -221,13 +212,15 @@ def empirical_leakage(
     return EmpiricalLeakage(max(lower, 0.0), upper, holds, mapped, certain)
 
 
-def _given_in_table(context: Conditional, counts: Mapping[tuple[Label, Label], int]) -> Conditional:
+def conditional_of_counts(
+    context: Conditional, counts: Mapping[tuple[Label, Label], int]
+) -> Conditional:
     """Return what the table says given each listed value; of the rest LDP speaks."""
     pairs = dict(zip(context.pairs.labels, context.pair_list, strict=True))
     cells: dict[Label, Counter[tuple[Label, Label]]] = {}
     for (told, pair), rows in counts.items():
         group, x = pairs[pair]
-        if not (context.rest and group == REST):
+        if rows and not (context.rest and group == REST):
             cells.setdefault(group, Counter())[told, x] += rows
     known: dict[Label, Joint | Prior] = {}
     for group, own in cells.items():
