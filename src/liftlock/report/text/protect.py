@@ -89,7 +89,8 @@ def named(column: ProtectedColumn) -> str:
 
 
 def _column(column: ProtectedColumn) -> list[RenderableType]:
-    secret = "its own value" if column.secret is None else shown(column.secret)
+    hidden = dict.fromkeys(about for about, _ in column.promises)
+    secret = " and ".join("its own value" if each is None else shown(each) for each in hidden)
     parts: list[RenderableType] = [
         Text(f"{named(column)}, hiding {secret}", style="bold underline")
     ]

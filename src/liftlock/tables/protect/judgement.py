@@ -64,6 +64,15 @@ class _Limits(NamedTuple):
             None if self.upper is None else str(self.upper),
         )
 
+    def and_also(self, other: _Limits) -> _Limits:
+        """Return the limits of two guarantees about the same secret: the smaller on each side."""
+        pairs = zip(self.sides, other.sides, strict=True)
+        lower, upper = (
+            min((each for each in pair if each is not None), key=float, default=None)
+            for pair in pairs
+        )
+        return _Limits(lower, upper, self.notion if self.in_lifts else other.notion)
+
     @property
     def in_lifts(self) -> bool:
         """Whether the promise limits the change of single beliefs."""
@@ -190,7 +199,10 @@ class _Court:
             for about, notion in _promised(column):
                 asked = notion if self.protection.total is None else self.protection.total.notion
                 for secret in about:
-                    found.setdefault(secret, {})[column.name] = _limits_of(asked)
+                    own = found.setdefault(secret, {})
+                    limits = _limits_of(asked)
+                    known = own.get(column.name)
+                    own[column.name] = limits if known is None else known.and_also(limits)
         return found
 
     def limits_for(self, secret: str, released: Sequence[str]) -> list[_Limits]:
@@ -284,10 +296,11 @@ class _Court:
             return
         seen = {leak.secret for leak in self.protection.combined}
         for leak in self.protection.combined:
-            for notion in self.protection.limits_of(leak).values():
-                if not leak.keeps(notion):
-                    yield self._too_much_together(leak, notion)
-                    break
+            promised = self.protection.limits_of(leak).values()
+            broken = (each for notions in promised for each in notions if not leak.keeps(each))
+            notion = next(broken, None)
+            if notion is not None:
+                yield self._too_much_together(leak, notion)
         names = tuple(column.name for column in columns)
         for secret, promised in self.limits.items():
             if secret not in seen and promised.keys() & set(names):
@@ -322,7 +335,7 @@ class _Court:
     def _together(self) -> tuple[Remedy, ...]:
         """Return the remedy that protects columns as one value, where that is possible."""
         columns = self.protection.columns
-        alike = {(column.secret, str(column.mechanism.notion)) for column in columns}
+        alike = {tuple((about, str(told)) for about, told in each.promises) for each in columns}
         simple = all(
             column.learned
             and not column.mechanism.per_user
