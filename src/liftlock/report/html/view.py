@@ -51,6 +51,7 @@ from liftlock.report.html.charts import (
 )
 from liftlock.report.html.markup import Content, Markup, listed, markup, named, tag
 from liftlock.report.html.measures import Kept, Leak, numbers_of, output_counts
+from liftlock.report.html.rows import Rows, RowsView, VerdictView
 from liftlock.report.html.usefulness import FrequencyView, UtilityView, as_counted
 from liftlock.report.text.account import how
 
@@ -62,8 +63,6 @@ if TYPE_CHECKING:
         ProtectedColumn,
         Protection,
     )
-
-Rows = list[list[Content]]
 
 _QUANTITIES = {
     "max-lift": "Largest factor by which a probability rises (max-lift)",
@@ -124,6 +123,43 @@ class PageView:
         """Whether a column has users with a prior each."""
         return any(column.own for column in self.columns)
 
+    @cached_property
+    def verdict(self) -> VerdictView:
+        """Whether the rows that go out keep the promise."""
+        return VerdictView(self.protection.verdict)
+
+    @cached_property
+    def row_tables(self) -> list[RowsView]:
+        """What a row tells, for each secret and released columns."""
+        return RowsView.of(self.protection)
+
+    @property
+    def confidential(self) -> bool:
+        """Whether the report holds anything of the original table."""
+        return bool(self.learned) or self.measured
+
+    @property
+    def about(self) -> Rows:
+        """What the report is about, and who says so."""
+        found, head = self.protection, self.protection.head
+        data: list[Content] = [named(found.source), f", {self.rows}"]
+        if head.data_date:
+            data.append(f", {head.data_date}")
+        rows: Rows = [["Data", markup(*data)]]
+        if found.output:
+            day = f", {found.day}" if found.day else ""
+            rows.append(["Released", markup(named(found.output), day)])
+        rows += [
+            [name, text]
+            for name, text in (
+                ("Purpose", head.purpose),
+                ("Responsible", head.responsible),
+                ("Version of this report", head.edition),
+            )
+            if text
+        ]
+        return [*rows, ["Written by", f"liftlock {self.version}"]]
+
     @property
     def learned(self) -> list[str]:
         """The columns whose statistics were counted in the table."""
@@ -133,7 +169,7 @@ class PageView:
     def measured(self) -> bool:
         """Whether the report holds what was measured in the table."""
         found = self.protection
-        return bool(found.kept or found.combined) or any(
+        return bool(found.kept or found.combined or found.rows_out) or any(
             column.in_table is not None for column in found.columns
         )
 

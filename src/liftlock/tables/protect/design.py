@@ -59,9 +59,10 @@ def choose_design(
 ) -> Mechanism:
     """Design with one method, or with all that fit until the time is up, and take the best.
 
-    With `also` the mechanism keeps these guarantees too, which few methods can do. The optimum comes first: once it is proved, nothing else can be better. If time runs out
+    The optimum comes first: once it is proved, nothing else can be better. If time runs out
     before, its best mechanism so far competes with those of all other methods. Methods that report
-    sets of values are left out: a column has one value in each cell.
+    sets of values are left out: a column has one value in each cell. With `also` the mechanism
+    keeps these guarantees too; methods that cannot do that are left out.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior

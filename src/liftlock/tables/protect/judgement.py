@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import round_down_text, round_up_text
@@ -28,7 +29,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import percent, shown
 from liftlock.tables.protect.result import RowLeak
-from liftlock.tables.protect.verdict import Finding, Kind, Level, Remedy, Verdict
+from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
 
 if TYPE_CHECKING:
     from liftlock.notions.base import Notion
@@ -64,15 +65,6 @@ class _Limits(NamedTuple):
             None if self.upper is None else str(self.upper),
         )
 
-    def and_also(self, other: _Limits) -> _Limits:
-        """Return the limits of two guarantees about the same secret: the smaller on each side."""
-        pairs = zip(self.sides, other.sides, strict=True)
-        lower, upper = (
-            min((each for each in pair if each is not None), key=float, default=None)
-            for pair in pairs
-        )
-        return _Limits(lower, upper, self.notion if self.in_lifts else other.notion)
-
     @property
     def in_lifts(self) -> bool:
         """Whether the promise limits the change of single beliefs."""
@@ -83,11 +75,16 @@ def _limits_of(notion: Notion) -> _Limits:
     return _Limits(*notion.belief_limits(), notion)
 
 
+def _names(column: ProtectedColumn) -> tuple[str, ...]:
+    """Return the columns that are replaced: several, if they are one value."""
+    encoding = column.mechanism.encoding
+    names = () if encoding is None else tuple(name for name in encoding.names if name)
+    return names or (column.name,)
+
+
 def _promised(column: ProtectedColumn) -> Iterator[tuple[tuple[str, ...], Notion]]:
     """Give what a column promises of which columns; of its own value under all names it has."""
-    encoding = column.mechanism.encoding
-    names = () if encoding is None else encoding.names
-    own = tuple(dict.fromkeys((column.name, *(name for name in names if name))))
+    own = tuple(dict.fromkeys((column.name, *_names(column))))
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
         yield (own if about is None else (about,), each.notion)
@@ -161,7 +158,8 @@ def _promise(protection: Protection) -> str:
     said: dict[str, list[str]] = {}
     for column in protection.columns:
         for (name, *_), notion in _promised(column):
-            about = said.setdefault(str(notion), [])
+            asked = notion if protection.total is None else protection.total.notion
+            about = said.setdefault(str(asked), [])
             if shown(name) not in about:
                 about.append(shown(name))
     return " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
@@ -192,31 +190,29 @@ class _Court:
         yield from self._not_measured(rows)
 
     @cached_property
-    def limits(self) -> dict[str, dict[str, _Limits]]:
-        """What was promised about each secret, by the released column."""
-        found: dict[str, dict[str, _Limits]] = {}
+    def limits(self) -> dict[str, list[tuple[frozenset[str], _Limits]]]:
+        """What was promised about each secret, and of which released columns."""
+        found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
         for column in self.protection.columns:
             for about, notion in _promised(column):
                 asked = notion if self.protection.total is None else self.protection.total.notion
                 for secret in about:
-                    own = found.setdefault(secret, {})
-                    limits = _limits_of(asked)
-                    known = own.get(column.name)
-                    own[column.name] = limits if known is None else known.and_also(limits)
+                    names = frozenset(_names(column))
+                    found.setdefault(secret, []).append((names, _limits_of(asked)))
         return found
 
-    def limits_for(self, secret: str, released: Sequence[str]) -> list[_Limits]:
+    def limits_for(self, secret: str, released: Sequence[str] = ()) -> list[_Limits]:
         """Return the promises of released columns about a secret; of all, if these have none."""
-        promised = self.limits.get(secret, {})
-        own = [limits for name, limits in promised.items() if name in released]
-        return own or list(promised.values())
+        promised = self.limits.get(secret, [])
+        own = [limits for names, limits in promised if names <= set(released)]
+        return own or [limits for _, limits in promised]
 
     # --- secrets and columns ----------------------------------------------------------------------
 
     def _secrets_that_stay(self) -> Iterator[Finding]:
-        for secret, promised in self.limits.items():
+        for secret in self.limits:
             if secret in self.protection.stays:
-                limits = next(iter(promised.values()))
+                limits = self.limits_for(secret)[0]
                 yield Finding(
                     "broken",
                     f"the secret {shown(secret)} itself is in the output{self._insisted(secret)}",
@@ -276,12 +272,12 @@ class _Court:
         own = column.in_table
         assert own is not None
         leak = LeakRange(own.eps_lower, own.eps_upper)
-        certain = getattr(own, "at_least", None)
+        certain = own.at_least
         broken = certain is not None and _any_beyond(certain, limits)
         origin = "its counts were smoothed" if column.learned else "its statistics were given"
         return self._about_leak(
             "broken" if broken else "open",
-            f"{origin}: by the table's own counts {shown(column.name)}",
+            f"{shown(column.name)} by the table's own counts ({origin})",
             secret,
             (column.name,),
             (leak, certain),
@@ -296,14 +292,15 @@ class _Court:
             return
         seen = {leak.secret for leak in self.protection.combined}
         for leak in self.protection.combined:
-            promised = self.protection.limits_of(leak).values()
-            broken = (each for notions in promised for each in notions if not leak.keeps(each))
+            told = self.protection.limits_of(leak).values()
+            broken = (each for notions in told for each in notions if not leak.keeps(each))
             notion = next(broken, None)
             if notion is not None:
                 yield self._too_much_together(leak, notion)
         names = tuple(column.name for column in columns)
-        for secret, promised in self.limits.items():
-            if secret not in seen and promised.keys() & set(names):
+        own = {name for column in columns for about, _ in _promised(column) for name in about[:1]}
+        for secret in self.limits:
+            if secret not in seen and secret in own:
                 yield Finding(
                     "open",
                     f"what {_listed(names)} tell together about {shown(secret)} was not measured",
@@ -346,7 +343,14 @@ class _Court:
         if len(alike) > 1 or not simple:
             return ()
         words, files = "protect them as one value", (("--mechanism",),)
-        return (Remedy(words, ("--together",), files, "together=True"),)
+        one = Remedy(words, ("--together",), files, "together=True")
+        notion = columns[0].mechanism.notion
+        if self.protection.total is not None or not limited_quantities(notion):
+            return (one,)
+        claim = f"{notion.name}={','.join(notion.budgets.values())}"
+        budgets = tuple((name,) for name in BUDGETS)
+        words = "share one budget among them"
+        return (one, Remedy(words, ("--total", claim), budgets, f'total="{claim}"'))
 
     # --- rows -------------------------------------------------------------------------------------
 
@@ -371,7 +375,7 @@ class _Court:
         told = LeakRange(leak.eps_lower, leak.eps_upper)
         found = [
             self._kept_against(leak, told, limits)
-            for limits in self.limits_for(leak.secret, ())
+            for limits in self.limits_for(leak.secret)
             if _any_beyond(told, limits) or not limits.in_lifts
         ]
         return _worst(found)
@@ -407,7 +411,7 @@ class _Court:
         nothing = LeakRange(0.0, 0.0)
         certified = row.values == 1  # what never changes tells nothing: the certificate decides
         measures = [
-            (f"{what}, beyond what {beside} alone tells,", row.beyond, row.at_least),
+            (f"{what}, beyond what that tells alone", row.beyond, row.at_least),
             (what, row.population, row.population_at_least),
             (f"{beside} alone", row.alone, nothing),
         ]
@@ -446,7 +450,7 @@ class _Court:
         about = f"beliefs about {shown(secret)}"
         return Finding(
             "open",
-            f"{subject} {_moves(leak, (None, None), about)}, and {limits.notion} does not limit "
+            f"{subject}: {_moves(leak, (None, None), about)}, and {limits.notion} does not limit "
             "single beliefs",
             secret,
             columns,
@@ -488,23 +492,25 @@ class _Court:
         measured = {(row.secret, row.kept[0]) for row in rows if len(row.kept) == 1}
         measured |= {(each.secret or "", name) for each in judged for name in each.columns}
         own = {each.name for each in self.protection.columns if each.mechanism.per_user}
-        said = set()
+        groups: dict[tuple[str, ...], list[str]] = {}
         for name in self.protection.stays:
-            missing = [
+            missing = tuple(
                 secret
                 for secret in self.limits
                 if (secret, name) not in measured and secret not in (name, *own)
-            ]
+            )
             if missing:
-                said.add(name)
-                yield Finding(
-                    "open",
-                    f"what {shown(name)} tells about {_listed(missing)} could not be measured"
-                    f"{self._insisted(name)}",
-                    missing[0],
-                    (name,),
-                    remedies=self._drops((name,)),
-                )
+                groups.setdefault(missing, []).append(name)
+        for missing, names in groups.items():
+            yield Finding(
+                "open",
+                f"what {_listed(names)} tell{'s' * (len(names) == 1)} about {_listed(missing)} "
+                f"could not be measured{self._insisted(*names)}",
+                missing[0],
+                tuple(names),
+                remedies=self._drops(names),
+            )
+        said = {name for names in groups.values() for name in names}
         for sentence in self.protection.not_measured:
             if not any(repr(name) in sentence or shown(name) in sentence for name in said):
                 yield Finding("open", sentence)
@@ -524,7 +530,7 @@ class _Court:
         """Say how far beliefs move, how much of that is no chance, and what was promised."""
         leak, least = measured
         about = f"beliefs about {shown(secret)}"
-        words = f"{subject} {_moves(leak, limits.sides, about)}"
+        words = f"{subject}: {_moves(leak, limits.sides, about)}"
         if kind == "open" and least is not None:
             words += ", which may be chance"
         elif least is not None and least != leak:
@@ -605,18 +611,17 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(every[:-1])} and {every[-1]}"
 
 
-def _moves(
-    leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: str = "beliefs"
-) -> str:
+def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: str) -> str:
     """Say how far beliefs move on the sides that exceed their budgets; on both if none does."""
     far = [not _within(value, budget) for value, budget in zip(leak, sides, strict=True)]
     if not any(far):
         far = [True, True]
-    parts: list[str] = []
-    for verb, value, said in zip(("lowers", "raises"), leak, far, strict=True):
-        if said:
-            parts.append(f"{verb} {'them' if parts else about} by {_up_to(value)}")
-    return " and ".join(parts)
+    words = [
+        f"{verb} by {_up_to(value)}"
+        for verb, value, said in zip(("fall", "rise"), leak, far, strict=True)
+        if said
+    ]
+    return f"{about} {' and '.join(words)}"
 
 
 def _up_to(value: float) -> str:
@@ -642,5 +647,5 @@ def _budgets(limits: _Limits) -> str:
     if lower == upper:
         return str(lower)
     if lower is None or upper is None:
-        return f"rises of {upper}" if lower is None else f"falls of {lower}"
-    return f"falls of {lower}, rises of {upper}"
+        return f"{upper} up" if lower is None else f"{lower} down"
+    return f"{lower} down, {upper} up"

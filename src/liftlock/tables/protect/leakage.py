@@ -28,6 +28,7 @@ from liftlock.tables.protect.result import (
     ProtectedColumn,
 )
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.transfer.bets import Bets
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
@@ -192,6 +193,7 @@ def empirical_leakage(
     context: Prior | Joint
     if secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
+        rows = np.diag([counts[None, place] for place in places]).tolist()
     else:
         told = sort_labels({label for label, _ in counts})
         rows = [[counts.get((label, place), 0) for place in places] for label in told]
@@ -200,6 +202,6 @@ def empirical_leakage(
     least, most = found.smallest.lift, found.largest.lift
     holds = made.notion.certify(channel, context).holds
     lower = math.inf if not least else -math.log(least)
-    return EmpiricalLeakage(
-        max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
-    )
+    upper = math.inf if most is None else math.log(most)
+    certain = None if holds else Bets(np.array(rows), channel.floats()).at_least()
+    return EmpiricalLeakage(max(lower, 0.0), upper, holds, mapped, certain)

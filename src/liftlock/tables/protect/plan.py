@@ -396,9 +396,13 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
 
 def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    for spec, (secret, notion) in ((spec, each) for spec in specs for each in spec.hidden):
-        if leak.secret != (spec.column if secret is None else secret):
-            continue
+    asked = [
+        notion
+        for spec in specs
+        for secret, notion in spec.hidden
+        if leak.secret == (spec.column if secret is None else secret)
+    ]
+    for notion in asked:
         limits = notion.belief_limits()
         if limits == (None, None):
             # Of other notions lifts say nothing: whatever is told may be too much.

@@ -52,6 +52,8 @@ class EmpiricalLeakage:
     """Whether the budget is kept there as well."""
     mapped: int = 0
     """How many rows have a value that is not known, and became another."""
+    at_least: LeakRange | None = None
+    """Where it is not kept: lower confidence bounds, what chance does not explain."""
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,7 @@ def is_numeric(spec: ColumnSpec, kind: pa.DataType) -> bool:
 
 AnyNotion = Notion | str | float
 """A notion, a claim such as ``"alip=1.3,0.7"``, or an epsilon of LIP."""
-AnySecrets = str | Sequence[str | None | Sequence[str | None]] | Mapping[str, Any] | None
+AnySecrets = str | Sequence[str | Sequence[str | None] | None] | Mapping[str, Any] | None
 """One secret for all columns, or one for each, or several of one column: by its name, as a list
 in the list, or as the list if there is one column. None is the value itself."""
 
@@ -311,7 +311,7 @@ def column_specs(
             )
         return names
     secrets = _secrets_of(names, secret)
-    own = how.get("budget_of") or {}
+    own: Mapping[Any, AnyNotion] = how.get("budget_of") or {}
     unused = own.keys() - {each for some in secrets for each in some}
     if unused:
         raise InputError(

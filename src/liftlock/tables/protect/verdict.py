@@ -180,8 +180,23 @@ def _holds(words: Sequence[str], pair: tuple[str, ...]) -> bool:
     return any(tuple(words[at : at + len(pair)]) == pair for at in range(len(words)))
 
 
+BUDGETS = (
+    "--notion",
+    "--epsilon",
+    "--epsilon-lower",
+    "--epsilon-upper",
+    "--delta",
+    "--form",
+    "--budget",
+)
+"""The options that say what each column promises by itself."""
+
+_VALUES = {"--budget": 2}
+"""How many values options take, where that is not one."""
+
+
 def _without(words: Sequence[str], option: str, values: Sequence[str]) -> Iterator[str]:
-    """Give the words without an option of one value: that value, or any."""
+    """Give the words without an option: with one value, or with any."""
     at = 0
     while at < len(words):
         word = words[at]
@@ -193,7 +208,7 @@ def _without(words: Sequence[str], option: str, values: Sequence[str]) -> Iterat
             continue
         following = words[at + 1] if at + 1 < len(words) else ""
         if word == option and (not values or following == values[0]):
-            at += 2
+            at += 1 + _VALUES.get(option, 1)
             continue
         yield word
         at += 1

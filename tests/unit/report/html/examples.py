@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -13,10 +14,15 @@ from liftlock.tables.protect import (
     Curve,
     CurvePoint,
     KeptColumn,
+    LeakRange,
     ProtectedColumn,
     Protection,
+    ReportHead,
+    RowLeak,
+    RowWitness,
 )
 
+INF = math.inf
 JOBS = ("clerk", "nurse", "cook", "driver")
 HOMES = ("alone", "couple", "family")
 COUNTS = ((30, 12, 9, 14), (22, 25, 11, 20), (8, 33, 10, 26))
@@ -77,11 +83,55 @@ def everyday() -> Protection:
     second = ProtectedColumn("former job", "home", made, False)
     together = CombinedLeak("home", ("job", "former job"), account([made, made], joint()))
     kept = (
-        KeptColumn("rooms", "home", 5, float("inf"), 0.9),
-        KeptColumn("street", "home", 60, 1.5, 1.2),
+        KeptColumn("rooms", "home", 5, INF, 0.9),
+        KeptColumn("street", "home", 60, 1.5, 1.2, 0.31),
     )
     return Protection(
-        "people.csv", 220, (first, second), (together,), kept, ("home",), "safe.csv", ("A note.",)
+        "people.csv",
+        220,
+        (first, second),
+        (together,),
+        kept,
+        ("home",),
+        "safe.csv",
+        ("A note.",),
+        rows_out=rows_out(("job",), "home"),
+        not_measured=("'born': too many values, too few rows of each",),
+        stays=("rooms", "street", "floor", "born"),
+        head=ReportHead("Statistics of the city", "Ada Example, registry", "October 2026", "2"),
+        command=("protect", "people.csv", "--column", "job", "--column", "former job",
+                 "--secret", "home", "--epsilon-lower", "0.6", "--epsilon-upper", "0.7",
+                 "-o", "safe.csv", "--report", "report.html"),
+    )  # fmt: skip
+
+
+def rows_out(released: tuple[str, ...], secret: str) -> tuple[RowLeak, ...]:
+    """Return what rows tell: within the budget, by chance, certainly too much, and unknown."""
+    none = LeakRange(0.0, 0.0)
+    small, much = LeakRange(0.21, 0.3), LeakRange(INF, 1.4)
+    sure, most = LeakRange(1.31, 0.82), LeakRange(2.1, 1.9)
+    endless = LeakRange(INF, INF)
+    seen = RowWitness("alone", ("left", "3"), ("nurse",))
+    return (
+        RowLeak(secret, released, ("floor",), small, small, none, none, small, none, 4, 0.0),
+        RowLeak(secret, released, ("rooms",), much, much, much, sure, most, sure, 5, 0.0),
+        RowLeak(
+            secret, released, ("street",), much, much, much, none, endless, none, 60, 0.31, (), seen
+        ),
+        RowLeak(
+            secret,
+            released,
+            ("rooms", "street", "floor", "born"),
+            endless,
+            much,
+            endless,
+            sure,
+            endless,
+            sure,
+            198,
+            0.87,
+            ("born",),
+        ),
     )
 
 
@@ -103,8 +153,19 @@ def odd() -> Protection:
         file="a b'; rm -rf.json",
         counts=dict.fromkeys(ODD, 4),
     )
+    kept = "<s>kept</s>" + "k" * 60
     return Protection(
-        "<b>table</b> & more.csv", 32, (column,), dropped=("<u>",), notes=("<script>1</script>",)
+        "<b>table</b> & more.csv",
+        32,
+        (column,),
+        kept=(KeptColumn(kept, str(column.secret), 3, INF, 3.0),),
+        dropped=("<u>",),
+        notes=("<script>1</script>",),
+        stays=(kept, "\x1b[2J"),
+        not_measured=("<q>nothing</q>",),
+        rows_out=(rows_out((column.name,), str(column.secret))[2],),
+        head=ReportHead("<p>" + "q" * 200, "two\nlines", "<time>", "\u202e"),
+        command=("protect", "<b>table</b> & more.csv", "--column", "x" * 200, "'; rm -rf"),
     )
 
 

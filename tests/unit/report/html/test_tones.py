@@ -37,11 +37,12 @@ def test_numbers_are_readable_on_every_tone(dark: bool) -> None:
 @pytest.mark.parametrize("place", [0, 1])
 def test_text_is_readable_on_every_ground(place: int) -> None:
     colours = theme(place)
-    assert len(colours) == 13
+    assert len(colours) == 17
     for ink, ground in itertools.product(("ink", "quiet", "accent"), ("paper", "soft")):
         assert contrast(colours[ink], colours[ground]) >= 4.5
-    assert contrast(colours["warn"], colours["warn-soft"]) >= 4.5
-    assert contrast(colours["ink"], colours["warn-soft"]) >= 4.5
+    for tone in ("warn", "bad", "good"):
+        for ink in (tone, "ink", "accent"):
+            assert contrast(colours[ink], colours[f"{tone}-soft"]) >= 4.5, (ink, tone)
     for bar in ("before", "highest", "lowest", "released"):
         assert contrast(colours[bar], colours["track"]) >= 2.2
         assert contrast(colours[bar], colours["paper"]) >= 3.0 or bar == "before"
