@@ -211,11 +211,15 @@ def law_of_file(data: Mapping[str, Any]) -> Callable[[str], Law]:
     table = {
         str(_label(label)): {
             _label(output): Fraction(int(weight), 1 << bits)
-            for output, weight in zip(channel["outputs"], row, strict=True)
+            for output, weight in zip(_labels(channel["outputs"]), row, strict=True)
         }
-        for label, row in zip(channel["inputs"], channel["weights"], strict=True)
+        for label, row in zip(_labels(channel["inputs"]), channel["weights"], strict=True)
     }
     return lambda cell: table[cell]
+
+
+def _labels(data: Any) -> Any:
+    return data["labels"] if isinstance(data, dict) else data
 
 
 def _label(data: Any) -> Any:

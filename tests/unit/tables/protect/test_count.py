@@ -134,7 +134,7 @@ def test_texts_that_are_no_numbers_are_refused_at_their_place() -> None:
 @pytest.mark.parametrize("wrong", ["inf", "nan", "-Infinity", "1,5", "0x10", "yes"])
 def test_numbers_are_finite(wrong: str) -> None:
     with pytest.raises(FileError, match="not a number at row 2"):
-        count_columns(Memory.of(pay=["1", wrong]), [], [NumberCollector("pay", None)])
+        count_columns(Memory.of(pay=["1", wrong]), [], [NumberCollector("pay")])
     if wrong == "inf":
         with pytest.raises(FileError, match="not a finite number at row 2"):
-            count_columns(Memory.of(pay=[1.0, math.inf]), [], [NumberCollector("pay", None)])
+            count_columns(Memory.of(pay=[1.0, math.inf]), [], [NumberCollector("pay")])
