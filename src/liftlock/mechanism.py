@@ -42,6 +42,7 @@ from liftlock.model.channel import Table
 from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.per_user import read_alphabet, read_limits
+from liftlock.model.person import PersonRule
 from liftlock.model.provenance import Provenance
 from liftlock.model.structured import (
     USER_CHANNELS,
@@ -51,7 +52,7 @@ from liftlock.model.structured import (
     any_channel_from_data,
 )
 from liftlock.notions.audit import Audit, UserAudit, audit
-from liftlock.notions.base import Notion
+from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.certificate import MAKE_AGAIN, Certificate
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.guarantee import Guarantee, Wanted, read_certified
@@ -121,6 +122,64 @@ class Mechanism(StoredObject):
     def __post_init__(self) -> None:
         for each in self.guarantees:
             each.check(self.channel)
+        self._check_person()
+
+    def _check_person(self) -> None:
+        """Refuse a promise for all rows of a person that the channel does not keep."""
+        rule = self.person
+        if rule is None:
+            return
+        promised = self.promised
+        if rule.mode == "repeat":
+            if str(promised) != str(self.notion):
+                raise InputError(
+                    "one report for all rows of a person keeps what is certified, not another",
+                    value=str(promised),
+                    remedy=f"it keeps {self.notion}",
+                )
+            return
+        limits = promised.lift_limits()
+        budgets = [promised.ratio_limit] if limits is None else list(limits)
+        given = [budget for budget in budgets if budget is not None]
+        # Of the channel's own inputs: rows may have anything in common, also the secret.
+        level = LDP.measure(self.channel).ratio
+        if not given or not all(budget.allows_power(level, rule.rows) for budget in given):
+            raise InputError(
+                f"{rule.rows:,} rows of a person may tell more than {promised}",
+                value=f"{self._level_text} nats of LDP each",
+                remedy="make it again with --person",
+            )
+
+    @property
+    def _level_text(self) -> str:
+        return safe_text(LDP.measure(self.channel).value)
+
+    @property
+    def person(self) -> PersonRule | None:
+        """Whose rows are protected together, if it was made for several rows of a person."""
+        return None if self.encoding is None else self.encoding.person
+
+    @property
+    def promised(self) -> Notion:
+        """What it promises first: of a person, if it was made for all rows of one."""
+        rule = self.person
+        return self.notion if rule is None else make_notion(rule.notion, rule.budgets)
+
+    def describe_person(self) -> str:
+        """Say what is promised of all rows of a person; empty if it is made for single rows."""
+        rule = self.person
+        if rule is None:
+            return ""
+        promised = self.promised.guarantee
+        if rule.mode == "repeat":
+            return (
+                f"PER PERSON: {promised} for all rows of one {rule.column!r}, which have one "
+                "report in common"
+            )
+        return (
+            f"PER PERSON: {promised} for all rows of one {rule.column!r}, at most {rule.rows:,}, "
+            f"whatever they have in common: {rule.rows:,} x {self._level_text} nats of LDP"
+        )
 
     @classmethod
     def prove(
@@ -567,6 +626,7 @@ class Mechanism(StoredObject):
         parts = [str(self.channel), str(self.certificate)]
         parts += [f"and about {each.subject}:\n{each.certificate}" for each in self.also]
         parts += [said] if (said := self.describe_confidence()) else []
+        parts += [said] if (said := self.describe_person()) else []
         if self.origin is not None:
             parts.append(str(self.origin))
             crowd = self.describe_crowd()

@@ -11,7 +11,10 @@ import json
 import math
 import os
 import shutil
+import signal
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +38,8 @@ import liftlock as ll
 from liftlock import spark as ls
 from liftlock.errors import CellError, FileError, InputError, LabelError
 from liftlock.model.columns import ColumnEncoding, TableEncoding
-from liftlock.spark import materialisation, refusals, releases
+from liftlock.spark import materialisation, refusals, releases, workers
+from liftlock.spark.folders import Folder
 from liftlock.tables.protect.spec import ColumnSpec, Policy
 from liftlock.tables.randomiser import ColumnRandomiser
 from tests.docs.pages import DOCS, ROOT, blocks
@@ -79,7 +83,7 @@ def session(folder: Path) -> Iterator[SparkSession]:
     """Start Spark with two cores, and leave neither processes nor files behind."""
     own = {
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     settings = {
@@ -170,7 +174,7 @@ def dying(notes: Path) -> Callable[..., Any]:
             if attempt == 0 and partition == 1:
                 raise RuntimeError("died at the end")
             if partition == 3:
-                hidden = Path(folder).parent.glob(".*/part-*")
+                hidden = Path(folder).parent.glob(".*/rows/part-*")
                 (Path(folder) / "visible").write_text("".join(map(str, hidden)))
 
         return dies
@@ -310,13 +314,146 @@ def places_that_are_not_safe(here: Here) -> None:
         finally:
             here.spark.conf.unset(name)
     # Something came there while tasks ran: it is neither replaced nor added to.
-    final = materialisation.Folder.of(here.spark, path)
+    final = Folder.of(here.spark, path)
     fresh = final.sibling(".fresh")
     for place in (path, str(here.folder / ".fresh")):
         Path(place).mkdir()
     with pytest.raises(Exception, match="exist"):
         final.receive(fresh)
     assert list(Path(path).iterdir()) == []
+
+
+# --- the two ends -------------------------------------------------------------------------------
+
+
+def slow(notes: Path) -> Callable[..., Any]:
+    """Return what makes tasks that note what they see, and wait until there is a file `go`."""
+    make, folder = releases.randomise_task, str(notes)
+
+    def waiting(*given: Any) -> Any:
+        work = make(*given)
+
+        def waits(batches: Any) -> Any:
+            import time
+            from pathlib import Path
+
+            from pyspark import TaskContext
+
+            task = TaskContext.get()
+            assert task is not None
+            for batch in work(batches):
+                yield batch
+                note = Path(folder) / f"{task.partitionId()}.{task.attemptNumber()}"
+                modes = [oct(each.stat().st_mode) for each in Path(folder).parent.glob(".*")]
+                note.write_text(" ".join(modes))
+                until = time.monotonic() + 300
+                while not (Path(folder) / "go").exists() and time.monotonic() < until:
+                    time.sleep(0.05)
+
+        return waits
+
+    return waiting
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 300) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited for too long"
+        time.sleep(0.05)
+
+
+@check
+def an_interrupted_release_leaves_nothing(here: Here) -> None:
+    """As in a notebook, where Spark's own answer to Ctrl-C is not installed."""
+    notes, path = here.folder / "notes", here.folder / "safe"
+    notes.mkdir()
+    here.monkeypatch.setattr(releases, "randomise_task", slow(notes))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt() -> None:
+        wait_for(lambda: len(list(notes.iterdir())) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    killer = threading.Thread(target=interrupt)
+    killer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ls.release(constant_rows(here.spark), NOISY, "letter", path=path)
+    finally:
+        killer.join()
+        signal.signal(signal.SIGINT, before)
+    assert here.spark.sparkContext.statusTracker().getActiveJobsIds() == []
+    # Whatever still ran would find that it may go on, and write.
+    (notes / "go").touch()
+    assert {each.name for each in here.folder.iterdir()} == {"notes"}
+    assert ls.leftovers(path) == ()
+    assert ls.release(constant_rows(here.spark), NOISY, "letter", path=path).count() == 240
+    # What its owner alone may enter, while it was made.
+    seen = {mode for note in notes.glob("?.?") for mode in note.read_text().split()}
+    assert seen == {"0o40700"}
+
+
+@check
+def leftovers_are_not_drawn_again(here: Here) -> None:
+    df = constant_rows(here.spark)
+    for name in ("safe", "s[a]f?{e}*\\", "s,"):
+        path, hidden = here.folder / name, f".{name}.{'0a' * 16}"
+        for other in (f".x{name}.{'0a' * 16}", f".{name}.{'0a' * 15}", f"{hidden}.asked", name[:1]):
+            (here.folder / other).mkdir(exist_ok=True)
+        assert ls.leftovers(path) == ()
+        (here.folder / hidden).mkdir()
+        assert ls.leftovers(path, here.spark) == (str(here.folder / hidden),)
+        with pytest.raises(FileError, match="was killed, or still runs") as refused:
+            ls.release(df, NOISY, "letter", path=path)
+        assert refused.value.value == hidden
+        assert not path.exists()
+        (here.folder / hidden).rmdir()
+    assert ls.release(df, NOISY, "letter", path=here.folder / "safe").count() == 240
+    assert ls.leftovers(here.folder / "nowhere" / "safe") == ()
+    assert ls.leftovers("/") == ()
+
+
+@check
+def rows_that_are_lost_are_missed(here: Here) -> None:
+    look = materialisation._check_rows
+
+    def lose(written: Any, drawn: int, final: Folder, hidden: Folder) -> None:
+        assert drawn == 240
+        next(here.folder.glob(".safe.*/rows/part-*")).unlink()
+        look(here.spark.read.parquet(hidden.child("rows").text), drawn, final, hidden)
+
+    here.monkeypatch.setattr(materialisation, "_check_rows", lose)
+    with pytest.raises(FileError, match="other rows than were drawn") as refused:
+        ls.release(constant_rows(here.spark), NOISY, "letter", path=here.folder / "safe")
+    assert refused.value.value == "180 of 240 rows"
+    assert list(here.folder.iterdir()) == []
+
+
+@check
+def jobs_have_a_name(here: Here) -> None:
+    context: Any = here.spark.sparkContext
+    status = context._jsc.sc()
+
+    def told(path: str) -> set[tuple[str, str]]:
+        ls.release(constant_rows(here.spark), NOISY, "letter", path=here.folder / path)
+        found = status.statusStore().jobsList(None)
+        jobs = [found.apply(place) for place in range(found.size())]
+        return {
+            (str(job.description().get()), str(job.jobGroup().get()))
+            for job in jobs
+            if job.description().isDefined() and path in ("one", str(job.jobGroup().get()))
+        }
+
+    names = {name for name, _ in told("one")}
+    assert {"liftlock: release letter", f"liftlock: count the rows of {here.folder}/one"} <= names
+    # The caller's group stays, so that what cancels it cancels this.
+    context.setJobGroup("mine", "my own")
+    try:
+        assert {name for name, _ in told("mine")} >= {"liftlock: release letter"}
+        assert context.getLocalProperty("spark.job.description") == "my own"
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        context.setLocalProperty("spark.job.description", None)
 
 
 # --- what comes out -----------------------------------------------------------------------------
@@ -642,6 +779,30 @@ def test_refusals_travel() -> None:
         raise RuntimeError("ModuleNotFoundError: No module named 'liftlock'")
     with pytest.raises(ZeroDivisionError), refusals.raise_refusals():
         raise ZeroDivisionError
+
+
+def test_where_the_marker_is_not_seen_nothing_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 0.0)
+    batch, drawn = pa.RecordBatch.from_pydict({"letter": ["a"]}), []
+
+    def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for each in batches:
+            drawn.append(each)
+            yield each
+
+    task = workers.draw_where_shared(draw, str(tmp_path), "/safe")
+    workers.leave_marker(str(tmp_path))
+    released = task(iter([batch, batch]))
+    assert next(released) == batch
+    (tmp_path / workers.MARKER).unlink()
+    with pytest.raises(refusals.WorkerRefusal) as told:
+        next(released)
+    assert len(drawn) == 1
+    with pytest.raises(FileError, match="do not share") as heard, refusals.raise_refusals():
+        raise RuntimeError(str(told.value))
+    assert heard.value.where == "/safe"
 
 
 def test_without_pyspark() -> None:

@@ -25,6 +25,7 @@ from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
 from liftlock.model.columns import MISSING, UNSEEN, Missing, Unseen
 from liftlock.model.continuous.grid import check_bins, read_domain
+from liftlock.model.person import PER_PERSON, PerPerson
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
@@ -93,6 +94,18 @@ class ColumnOptions(OptionGroup):
         metavar="[NAME=]CLAIM",
         help="Besides, how much a column with a secret may tell of its own value, e.g. ldp=2. "
         "Repeatable.",
+    )
+    person: str | None = option(
+        "--person",
+        metavar="NAME",
+        help="Column that says whose each row is: the guarantee is then for all rows of a person. "
+        "It is dropped from the output.",
+    )
+    per_person: PerPerson | None = option(
+        "--per-person",
+        type=click.Choice(PER_PERSON),
+        help="With --person: divide the budget among the rows of a person, or repeat one report in "
+        "all of them.  [default: what keeps more]",
     )
     joints: tuple[Path, ...] = option(
         "--joint",
@@ -191,6 +204,8 @@ class ColumnOptions(OptionGroup):
         columns = self.columns
         usual, others = self._notions()
         told = read_secrets(self.secrets, columns, source.columns)
+        if self.per_person is not None and self.person is None:
+            raise click.UsageError("--per-person goes with --person")
         self.utility.check()
         method = self.method
         if method != "auto" and self.local_priors is None:

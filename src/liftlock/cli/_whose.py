@@ -79,11 +79,14 @@ class WhoseOptions(OptionGroup):
                 )
         if of_profiles and self.profile_column == column:
             raise click.UsageError("--column and --profile-column are the same column")
+        from liftlock.tables.people import person_column
         from liftlock.tables.profiles import column_worker
 
         with errors_at(source.path):
-            return column_worker(
-                made, column, unseen, self.profile_column, self.impossible or "refuse"
+            return person_column(
+                column_worker(
+                    made, column, unseen, self.profile_column, self.impossible or "refuse"
+                )
             )
 
     def _refuse(self, names: Collection[str], why: str, *, refused: bool) -> None:

@@ -189,6 +189,8 @@ def protect_command(
             together=columns.together,
             total=total,
             weights=weights,
+            person=columns.person,
+            per_person=columns.per_person,
             watch=tell,
         )
         if most is not None:

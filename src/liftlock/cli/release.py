@@ -88,6 +88,7 @@ def release_command(
     chosen = column_of(made, column, "no column: name the one to privatise by --column")
     source = reading.open(table, note)
     from liftlock.tables.kept import choose_columns, count_names
+    from liftlock.tables.people import PersonColumn
     from liftlock.tables.profiles import ProfileColumn
     from liftlock.tables.releases import ColumnRelease, make_change
     from liftlock.tables.stream import check_output, rewrite_table
@@ -114,6 +115,9 @@ def release_command(
         )
     for text in others.notes:
         note(text)
+    if isinstance(worker, PersonColumn):
+        with show_table_progress("counting people", source.unit) as shown:
+            worker.look_at(source, shown)
     change = make_change(source, [work], others.dropped)
     about = " + ".join(work.columns) if by_profile is None else OBSERVATION
     with (
@@ -141,6 +145,8 @@ def release_command(
         one = "release" if by_profile is None else "observation"
         show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} privatised")
         show(f"guarantee for one {one}: {made.guarantee}")
+        if said := made.describe_person():
+            show(said)
     elif by_profile is None:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:

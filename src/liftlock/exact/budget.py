@@ -86,6 +86,22 @@ class Budget:
                 return False
             bits *= 2
 
+    def allows_power(self, ratio: Fraction | None, times: int) -> bool:
+        """Tell whether ratio^times <= e^epsilon, exactly.
+
+        >>> Budget.of("ln 9").allows_power(Fraction(3), 2)
+        True
+        """
+        if ratio is None:
+            return False
+        if ratio <= 1:
+            return True
+        upper = enclosure.log(ratio).upper
+        if upper is not None and times * upper <= self.nats().lower:
+            return True
+        # A power of many digits is only made where an enclosure does not decide.
+        return self.allows(ratio**times)
+
     @property
     def _epsilon(self) -> Fraction:
         assert self.epsilon is not None

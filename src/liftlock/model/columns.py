@@ -13,6 +13,7 @@ import numpy as np
 
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.model.alphabet import Alphabet, Label, label_to_json, plain_label
+from liftlock.model.person import PersonRule
 
 Missing = Literal["category", "keep", "refuse"]
 
@@ -187,6 +188,8 @@ class TableEncoding:
     """Combinations that were too rare for an input of their own, and what they become."""
     dropped: tuple[str, ...] = ()
     """Columns that were left out when the mechanism was made; so they are when it releases."""
+    person: PersonRule | None = None
+    """Whose each row is, if the promise is for all rows of a person together."""
 
     def __post_init__(self) -> None:
         if self.alone is not None:
@@ -237,7 +240,9 @@ class TableEncoding:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form, a part of that of a mechanism."""
-        left = {"dropped": list(self.dropped)} if self.dropped else {}
+        left: dict[str, Any] = {"dropped": list(self.dropped)} if self.dropped else {}
+        if self.person is not None:
+            left["person"] = self.person.to_data()
         if self.alone is not None:
             return {"column": self.alone.to_data(), **left}
         columns = []
@@ -258,9 +263,10 @@ class TableEncoding:
         left: Any = data.get("dropped", [])
         if not isinstance(left, list) or not all(isinstance(name, str) for name in left):
             raise FileError("the columns that are left out are not a list of names", value=left)
+        whose = None if data.get("person") is None else PersonRule.from_data(data["person"])
         if several is None:
             alone = None if one is None else (ColumnEncoding.from_data(one),)
-            return None if alone is None else cls(alone, dropped=tuple(left))
+            return None if alone is None else cls(alone, dropped=tuple(left), person=whose)
         if one is not None:
             raise FileError("the rules of one column and of several", value=one)
         listed = several.get("columns") if isinstance(several, Mapping) else None
@@ -283,7 +289,7 @@ class TableEncoding:
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
         numbers = tuple(points) if any(points) else ()
-        return cls(tuple(columns), tuple(parts), numbers, merged, tuple(left))
+        return cls(tuple(columns), tuple(parts), numbers, merged, tuple(left), whose)
 
 
 def _combination(data: Any) -> tuple[Label, ...]:

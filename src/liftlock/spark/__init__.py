@@ -18,7 +18,8 @@ if find_spec("pandas") is None:
     raise MissingLibrary("spark")
 
 from liftlock.spark.aggregation import aggregate, counts
+from liftlock.spark.folders import leftovers
 from liftlock.spark.protection import protect
 from liftlock.spark.releases import release
 
-__all__ = ["aggregate", "counts", "protect", "release"]
+__all__ = ["aggregate", "counts", "leftovers", "protect", "release"]

@@ -9,8 +9,10 @@ than twice as much). So what is random is computed at once, and kept where it st
   to one attempt of each task, and only committed files become part of the result, when all tasks
   are done. That is version 1 of Hadoop's algorithm, asked for here whatever the session says: in
   version 2 a task moves its files into the result by itself, where they stay if it dies halfway or
-  if the job fails. Files are written beside the final name, under a hidden one, and moved there in
-  one step, so a job that fails or is killed leaves nothing under the final name.
+  if the job fails. Files are written beside the final name, in a hidden folder, and moved there in
+  one step when their rows are as many as were drawn, so a job that fails or is killed leaves
+  nothing under the final name. What a killed driver leaves beside it keeps others from drawing the
+  same rows again.
 - *In this process*, for a local session without a folder: a local checkpoint. Its blocks are in
   memory or on disk, each is stored once, and how it was made is forgotten. A block that is lost can
   only fail a later action, not draw again.
@@ -23,13 +25,25 @@ a folder it is refused there.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from liftlock.errors import FileError, InputError
+from liftlock.spark.folders import Folder
+from liftlock.spark.jobs import run_stoppable
+from liftlock.spark.workers import (
+    Batches,
+    Work,
+    check_shared,
+    delete_on_workers,
+    draw_where_shared,
+    is_local,
+    leave_marker,
+)
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 _COMMIT = "spark.sql.sources.commitProtocolClass"
 _COMMITTER = "spark.sql.sources.outputCommitterClass"
@@ -60,47 +74,65 @@ WRITING = {
 }
 
 
-def compute_once(frame: DataFrame, path: str | None) -> DataFrame:
-    """Compute a DataFrame now, and return the one result that there will ever be of it."""
-    spark = frame.sparkSession
-    if path is not None:
-        return _write_and_read(frame, path)
-    kept = spark.sparkContext.getCheckpointDir()
-    if kept is not None:
-        return _write_and_read(frame, f"{kept.rstrip('/')}/liftlock-{uuid.uuid4().hex}")
-    check_destination(spark, path)
-    return frame.localCheckpoint(eager=True)
+def compute_once(
+    rows: DataFrame, work: Work, schema: StructType, path: str | None, description: str
+) -> DataFrame:
+    """Let tasks do their work on rows now, and return the one result that there will ever be."""
+    spark = rows.sparkSession
+    place = _destination(spark, path)
+    if place is None:
+        once = rows.mapInArrow(work, schema)
+        return run_stoppable(spark, description, lambda: once.localCheckpoint(eager=True))
+    return _write_and_read(rows, work, schema, place, description)
 
 
 def check_destination(spark: SparkSession, path: str | None) -> None:
     """Refuse, before any work, what could not be kept safely."""
-    if path is not None:
-        _check_committer(spark)
-        folder = Folder.of(spark, path)
-        if folder.exists():
-            raise _exists_error(path)
+    place = _destination(spark, path)
+    if place is None:
+        if not is_local(spark):
+            raise InputError(
+                "a release on a cluster needs a place to be stored, or a lost row would be drawn "
+                "again",
+                value=spark.sparkContext.master,
+                remedy="give path=, or set a folder with spark.sparkContext.setCheckpointDir(...)",
+            )
         return
-    if spark.sparkContext.getCheckpointDir() is not None:
-        _check_committer(spark)
-    elif not _is_local(spark):
-        raise InputError(
-            "a release on a cluster needs a place to be stored, or a lost row would be drawn again",
-            value=spark.sparkContext.master,
-            remedy="give path=, or set a folder with spark.sparkContext.setCheckpointDir(...)",
+    _check_committer(spark)
+    folder = Folder.of(spark, place)
+    if folder.exists():
+        raise _exists_error(folder)
+    left = folder.leftovers()
+    if left:
+        raise FileError(
+            "an earlier release to this path was killed, or still runs",
+            where=folder.shown,
+            value=left[0].name,
+            remedy="its draws are in this hidden folder beside the path: when no release to it "
+            "runs any more, delete what liftlock.spark.leftovers(path) lists; if anybody could "
+            "read that, count it as a release",
         )
+    if folder.local is not None and not is_local(spark):
+        # A name that is not one of leftovers: nothing is drawn here.
+        with folder.hidden(".asked") as asked:
+            assert asked.local is not None
+            check_shared(spark, asked.local, folder.shown)
 
 
-def _exists_error(path: str) -> FileError:
+def _destination(spark: SparkSession, path: str | None) -> str | None:
+    """Return the folder that files go to, None if they go nowhere."""
+    if path is not None:
+        return path
+    kept = spark.sparkContext.getCheckpointDir()
+    return None if kept is None else f"{kept.rstrip('/')}/liftlock-{uuid.uuid4().hex}"
+
+
+def _exists_error(folder: Folder) -> FileError:
     return FileError(
         "the output exists already",
-        where=path,
+        where=folder.shown,
         remedy="nothing is overwritten: choose another path, or delete it if nobody has seen it",
     )
-
-
-def _is_local(spark: SparkSession) -> bool:
-    master = str(spark.sparkContext.master)
-    return master == "local" or master.startswith("local[")
 
 
 def _check_committer(spark: SparkSession) -> None:
@@ -122,79 +154,71 @@ def _check_committer(spark: SparkSession) -> None:
         )
 
 
-def _write_and_read(frame: DataFrame, path: str) -> DataFrame:
-    spark = frame.sparkSession
+def _write_and_read(
+    rows: DataFrame, work: Work, schema: StructType, path: str, description: str
+) -> DataFrame:
+    spark = rows.sparkSession
     final = Folder.of(spark, path)
-    fresh = final.sibling(f".{final.name}.{uuid.uuid4().hex}")
+    drawn = spark.sparkContext.accumulator(0)
+    task = _count_rows(work, drawn)
+    received = False
+    with final.hidden() as hidden:
+        fresh = hidden.child("rows")
+        if hidden.local is not None:
+            leave_marker(hidden.local)
+            task = draw_where_shared(task, hidden.local, final.shown)
+        once = rows.mapInArrow(task, schema)
+
+        def write() -> None:
+            nonlocal received
+            once.write.mode("error").options(**WRITING).parquet(fresh.text)
+            _check_rows(spark.read.schema(schema).parquet(fresh.text), drawn.value, final, hidden)
+            if final.exists():
+                raise _exists_error(final)
+            final.receive(fresh)
+            received = True
+
+        try:
+            run_stoppable(spark, description, write)
+            result = spark.read.schema(once.schema).parquet(final.text)
+        except BaseException:
+            if received:
+                final.delete()
+            raise
+    return result
+
+
+def _count_rows(work: Work, drawn: Accumulator[int]) -> Work:
+    """Return the same task, which also counts the rows that it hands over.
+
+    Of each task of an action Spark takes the count of one attempt, as it does of its results.
+    """
+
+    def counted(batches: Batches) -> Batches:
+        for batch in work(batches):
+            drawn.add(batch.num_rows)
+            yield batch
+
+    return counted
+
+
+def _check_rows(written: DataFrame, drawn: int, final: Folder, hidden: Folder) -> None:
+    """Refuse files that hold other rows than were drawn, by the numbers in their footers."""
+    spark = written.sparkSession
+    spark.sparkContext.setJobDescription(f"liftlock: count the rows of {final.shown}")
     try:
-        frame.write.mode("error").options(**WRITING).parquet(fresh.text)
-        if final.exists():
-            raise _exists_error(path)
-        final.receive(fresh)
-    finally:
-        fresh.delete()
-    return spark.read.schema(frame.schema).parquet(final.text)
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A folder on any file system that Spark can write to."""
-
-    jvm: Any
-    configuration: Any
-    place: Any
-
-    @classmethod
-    def of(cls, spark: SparkSession, path: str) -> Folder:
-        """Return the folder of that name, relative ones as Spark understands them."""
-        jvm: Any = spark.sparkContext._jvm
-        configuration = spark.sparkContext._jsc.hadoopConfiguration()
-        place = jvm.org.apache.hadoop.fs.Path(path)
-        system = place.getFileSystem(configuration)
-        return cls(jvm, configuration, system.makeQualified(place))
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return str(self.place.getName())
-
-    @property
-    def text(self) -> str:
-        """The whole path."""
-        return str(self.place.toString())
-
-    @property
-    def _system(self) -> Any:
-        return self.place.getFileSystem(self.configuration)
-
-    def exists(self) -> bool:
-        """Tell whether anything is there."""
-        return bool(self._system.exists(self.place))
-
-    def sibling(self, name: str) -> Folder:
-        """Return another folder in the same one."""
-        return Folder(
-            self.jvm,
-            self.configuration,
-            self.jvm.org.apache.hadoop.fs.Path(self.place.getParent(), name),
-        )
-
-    def receive(self, fresh: Folder) -> None:
-        """Move a folder here, in one step; refuse if something came here meanwhile."""
-        files = self.jvm.org.apache.hadoop.fs.FileContext.getFileContext(
-            self.place.toUri(), self.configuration
-        )
-        # `FileSystem.rename` would move it *into* a folder that exists.
-        rename = self.jvm.org.apache.hadoop.fs.Options.Rename
-        kinds = self._gateway().new_array(rename, 1)
-        kinds[0] = rename.NONE
-        files.rename(fresh.place, self.place, kinds)
-
-    def _gateway(self) -> Any:
-        from pyspark import SparkContext
-
-        return SparkContext._gateway
-
-    def delete(self) -> None:
-        """Remove it with all that is in it, if it is there."""
-        self._system.delete(self.place, True)
+        found = written.count()
+        trouble = f"{found:,} of {drawn:,} rows"
+    except Exception as error:
+        found, trouble = None, f"they cannot be read: {type(error).__name__}"
+    if found == drawn:
+        return
+    if hidden.local is not None and not is_local(spark):
+        delete_on_workers(spark, hidden.local)
+    raise FileError(
+        "the files hold other rows than were drawn",
+        where=final.shown,
+        value=trouble,
+        remedy="all were deleted; if a worker writes to a folder of its own, give a URL that all "
+        "of them reach (hdfs://, s3a://)",
+    )

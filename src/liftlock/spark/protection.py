@@ -18,6 +18,7 @@ from liftlock.spark.columns import (
     column_position,
 )
 from liftlock.spark.materialisation import check_destination
+from liftlock.spark.refusals import raise_refusals
 from liftlock.spark.releases import release_columns
 from liftlock.spark.sources import GroupedTable
 from liftlock.tables.protect.api import ProtectedFrame
@@ -81,7 +82,8 @@ def protect(
         if is_numeric(spec, arrow_type(df.schema[column_position(df, spec.column)])):
             numeric.add(spec.column)
     place = None if path is None else os.fspath(path)
-    check_destination(df.sparkSession, place)
+    with raise_refusals():
+        check_destination(df.sparkSession, place)
     source = GroupedTable(df, frozenset(learned), frozenset(numeric))
     prepared = prepare(
         source,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from liftlock.errors import InputError
+from liftlock.errors import FileError, InputError
 
 _TOLD = re.compile(r"liftlock-refusal:([A-Za-z0-9+/=]+):")
 _LACKS = re.compile(r"No module named '(liftlock|pyarrow|numpy|numba|cryptography|pandas)")
@@ -19,7 +19,7 @@ class WorkerRefusal(Exception):
 
 
 @contextmanager
-def send_refusals(column: str) -> Iterator[None]:
+def send_refusals(column: str | None = None) -> Iterator[None]:
     """On a worker: let a refusal travel to the driver, as the failure of a task."""
     try:
         yield
@@ -27,10 +27,10 @@ def send_refusals(column: str) -> Iterator[None]:
         raise WorkerRefusal(f"{error} (liftlock-refusal:{pack_refusal(error, column)}:)") from None
 
 
-def pack_refusal(error: InputError, column: str) -> str:
+def pack_refusal(error: InputError, column: str | None = None) -> str:
     """Return a refusal as a text without blanks, for `unpack_refusal`.
 
-    The column takes the place of the row: which row it was depends on how Spark cut the table.
+    A column takes the place of the row: which row it was depends on how Spark cut the table.
 
     >>> told = pack_refusal(InputError("not a number", where="row 7", value="x"), "age")
     >>> print(unpack_refusal(told))
@@ -39,16 +39,18 @@ def pack_refusal(error: InputError, column: str) -> str:
     value = error.value
     parts = {
         "what": error.what,
-        "where": f"column {column!r}",
+        "where": error.where if column is None else f"column {column!r}",
         "value": value if isinstance(value, str | int | float | None) else str(value),
         "remedy": error.remedy,
     }
-    return base64.b64encode(json.dumps(parts).encode()).decode()
+    kind = "file" if isinstance(error, FileError) else "input"
+    return base64.b64encode(json.dumps([kind, parts]).encode()).decode()
 
 
 def unpack_refusal(told: str) -> InputError:
     """Return the refusal that `pack_refusal` wrote."""
-    return InputError(**json.loads(base64.b64decode(told)))
+    kind, parts = json.loads(base64.b64decode(told))
+    return {"file": FileError, "input": InputError}[kind](**parts)
 
 
 @contextmanager

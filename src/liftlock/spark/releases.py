@@ -44,15 +44,18 @@ def release(
     This is not lazy: when it returns, every row has been randomised, and the result is kept where
     nothing randomises it again, whatever is done with it and however often.
 
-    - With `path`: as Parquet files in that folder, which must not exist. Only one attempt of each
-      task is committed, and the folder appears under its name when all are. The result is what is
-      read from there.
+    - With `path`: as Parquet files in that folder, which must not exist, and which on a cluster is
+      a URL or a folder that driver and workers share. Only one attempt of each task is committed,
+      and the folder appears under its name when all are and no row is missing. The result is what
+      is read from there.
     - Without, if the session has a checkpoint directory: the same in a new folder there, which
       nobody deletes.
     - Without both, in a local session: in a local checkpoint. On a cluster it is refused.
 
-    What failed, lost or speculative tasks drew is thrown away. Who can read the folder while the
-    job runs can see it, so hand the folder over afterwards. Calling `release` again draws again:
+    What failed, lost or speculative tasks drew is thrown away; while the job runs it lies in a
+    hidden folder of mode 700. What interrupts this (Ctrl-C) stops the job, and leaves nothing. A
+    driver that is killed leaves that folder: `leftovers` lists it, and until it is deleted there is
+    no other release to `path`. Calling `release` again draws again:
     that is a second release of the same values, and belongs into a ledger (`liftlock.accounting`).
 
     Without a column it is the one that the mechanism was made for; one that was made for several
@@ -85,10 +88,13 @@ def release_columns(
     kept = [place for place in range(len(df.columns)) if place not in left]
     schema = _schema(df.schema, chosen, kept)
     place = None if path is None else os.fspath(path)
-    check_destination(df.sparkSession, place)
     work = randomise_task(chosen, kept, df.columns)
+    released = ", ".join(name for worker in workers for name in worker.names)
     with raise_refusals():
-        return compute_once(number_columns(df).mapInArrow(work, schema), place)
+        check_destination(df.sparkSession, place)
+        return compute_once(
+            number_columns(df), work, schema, place, f"liftlock: release {released}"
+        )
 
 
 Placed = Sequence[tuple[ColumnRandomiser, Sequence[int]]]

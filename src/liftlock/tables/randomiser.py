@@ -219,6 +219,7 @@ class ColumnRandomiser:
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the types of the columns once they are released: as before where outputs fit."""
         self._check_profiles()
+        self._check_people()
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
             return [packed_type(channel)]
@@ -230,6 +231,7 @@ class ColumnRandomiser:
         self, columns: Sequence[pa.Array | pa.ChunkedArray]
     ) -> tuple[Codes, Codes | None]:
         """Randomise rows with the operating system's entropy; say which ones stay missing."""
+        self._check_people()
         codes = self.inputs(columns)
         kept = codes == KEPT if self.codes[0].keeps_missing else None
         if kept is not None:
@@ -265,6 +267,15 @@ class ColumnRandomiser:
                 "the mechanism uses the profile of each row: use liftlock release "
                 "--profile-column, or in Python "
                 "liftlock.tables.release(frame, mechanism, column, profiles=...)",
+            )
+
+    def _check_people(self) -> None:
+        """Refuse rows of people, which `liftlock.tables.people` knows how to count."""
+        if self.mechanism.person is not None:
+            raise NotDefined(
+                "releasing rows one by one",
+                f"a mechanism that was made for all rows of one {self.mechanism.person.column!r}",
+                "use liftlock release, or in Python liftlock.tables.release(frame, mechanism)",
             )
 
     # --- from reports to counts -----------------------------------------------------------------

@@ -22,6 +22,7 @@ from liftlock.tables.change import TableChange
 from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.kept import choose_columns
+from liftlock.tables.people import PersonColumn, person_column
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn, column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
@@ -113,7 +114,10 @@ class TableRelease:
 
     def _make_randomiser(self, column: ProtectedColumn) -> ColumnRandomiser | PerUserRandomiser:
         if not column.mechanism.per_user:
-            return ColumnRandomiser.of(column.mechanism)
+            worker = person_column(ColumnRandomiser.of(column.mechanism))
+            if isinstance(worker, PersonColumn):
+                worker.look_at(self.source)
+            return worker
         spec = next(spec for spec in self.specs if spec.column == column.name)
         return PerUserRandomiser(
             column.mechanism, spec.column, spec.local, spec.local_budgets, spec.normalise
@@ -183,11 +187,13 @@ def release_frame(
     >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
     (True, True)
     """
-    work = column_worker(mechanism, column, unseen, profiles, impossible)
+    work = person_column(column_worker(mechanism, column, unseen, profiles, impossible))
     adapter = FrameAdapter.of(frame)
     source = FrameSource.of(adapter, lenient=True)
     drop, keep = [str(name) for name in drop], [str(name) for name in keep]
     others = choose_columns(source, work, drop=drop, keep=keep)
+    if isinstance(work, PersonColumn):
+        work.look_at(source)
     cells = [adapter.cells(name) for name in work.needs]
     parts = []
     for first, batch in _batches(cells):

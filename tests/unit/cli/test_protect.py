@@ -829,3 +829,76 @@ def test_totals_that_do_not_fit_are_refused(
 ) -> None:
     asked = ("protect", "people.csv", "--column", "occupation", "--column", "town")
     assert_refused(run(*asked, "-o", "safe.csv", *arguments, files=FILES), *parts)
+
+
+# --- several rows of a person ---------------------------------------------------------------------
+
+
+def visits(people: int = 50, most: int = 4) -> list[dict[str, str]]:
+    chance = random.Random(3)
+    found = []
+    for number in range(people):
+        told = chance.choice("fm")
+        usual = chance.choices(["cook", "nurse"], [3, 1] if told == "f" else [1, 3])[0]
+        for _ in range(1 + number % most):
+            job = usual if chance.random() < 0.8 else chance.choice(["cook", "nurse"])
+            found.append({"patient": f"p{number}", "age": "40", "job": job, "sex": told})
+    chance.shuffle(found)
+    return found
+
+
+VISITS = visits()
+OF_PEOPLE = (
+    "protect", "visits.csv", "--column", "job", "--secret", "sex", "--epsilon", "1/2",
+    "--seconds", "4",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["divide", "repeat"])
+def test_a_promise_for_a_person(run: Run, way: str) -> None:
+    files = {"visits.csv": csv_of(VISITS), "more.csv": csv_of(visits(60, 5))}
+    asked = ("--person", "patient", "--per-person", way, "-o", "safe.csv")
+    done = run(*OF_PEOPLE, *asked, "--json", files=files)
+    assert done.code == 0, done
+    data = json.loads(done.out)
+    assert data["rows"] == len(VISITS)
+    assert (data["person"]["mode"], data["person"]["people"]) == (way, 50)
+    assert data["person"]["most_rows"] == 4
+    assert list(read("safe.csv")[0]) == ["age", "job"]
+    made = Mechanism.load("safe.mechanism.json")
+    assert made.person is not None
+    assert str(made.promised) == "lip(0.5)"
+    if way == "divide":
+        least = {min(line.values()) for line in rows_of(made).values()}
+        most = {max(line.values()) for line in rows_of(made).values()}
+        assert (max(most) / min(least)) ** 4 <= Fraction("1.6487212707001282")
+    again = run("release", "safe.mechanism.json", "visits.csv", "-o", "again.parquet")
+    assert again.code == 0, again
+    assert "PER PERSON: lip(epsilon=0.5) for all rows of one 'patient'" in again.out
+    table = pq.read_table("again.parquet")
+    assert table.column_names == ["age", "job"]
+    if way == "repeat":
+        seen: dict[str, set[str]] = {}
+        for row, job in zip(VISITS, table["job"].to_pylist(), strict=True):
+            seen.setdefault(row["patient"], set()).add(job)
+        assert all(len(jobs) == 1 for jobs in seen.values())
+    more = run("release", "safe.mechanism.json", "more.csv", "-o", "more-safe.csv")
+    if way == "repeat":
+        assert more.code == 0, more
+    else:
+        assert_refused(more, "more rows than the 4 that the promise covers", "more.csv")
+    without = files | {"bare.csv": csv_of([{"job": row["job"]} for row in VISITS])}
+    assert_refused(
+        run("release", "safe.mechanism.json", "bare.csv", "-o", "bare-safe.csv", files=without),
+        "no such column",
+        "'patient'",
+    )
+
+
+def test_people_with_several_rows_are_noticed(run: Run) -> None:
+    done = run(*OF_PEOPLE, "-o", "safe.csv", "--json", files={"visits.csv": csv_of(VISITS)})
+    assert done.code == 0, done
+    data = json.loads(done.out)
+    (found,) = data["repeating"]
+    assert (found["name"], found["values"], found["most_rows"]) == ("patient", 50, 4)
+    assert_refused(run(*OF_PEOPLE, "-o", "a.csv", "--per-person", "divide"), "goes with --person")

@@ -102,6 +102,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
     if made.encoding is not None and made.encoding.columns[0].keeps_missing:
         parts.append(Text("among those who have a value: who has none can be seen"))
     parts += guarantee_lines(made)
+    if said := made.describe_person():
+        parts.append(Text(said, style="bold"))
     origin = made.origin
     if origin is not None:
         words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
@@ -206,6 +208,36 @@ def _is_exact(leak: CombinedLeak, side: str) -> bool:
 def protection_data(protection: Protection) -> dict[str, Any]:
     """Return the JSON form, without the tables of the mechanisms."""
     data = _protection_data(protection)
+    whose = protection.person
+    if whose is not None:
+        data["person"] = {
+            "column": whose.column,
+            "mode": whose.mode,
+            "people": whose.people,
+            "most_rows": whose.most_rows,
+            "ways": [
+                {
+                    "mode": cost.mode,
+                    "kept": cost.kept,
+                    "same": cost.same,
+                    "notions": list(cost.notions),
+                    "refused": cost.reason or None,
+                }
+                for cost in whose.costs
+            ],
+        }
+    if protection.repeating:
+        data["repeating"] = [
+            {
+                "name": each.name,
+                "values": each.values,
+                "most_rows": each.most_rows,
+                "reason": each.reason,
+                "loss": _finite(each.loss),
+                "same": each.same,
+            }
+            for each in protection.repeating
+        ]
     total = protection.total
     if total is None:
         return data

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from liftlock._runtime.progress import Progress, ignore_progress
 from liftlock.mechanism import Mechanism
+from liftlock.model.person import PerPerson
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource, ReleasedColumn
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
@@ -74,6 +75,8 @@ def protect(
     together: bool = False,
     total: AnyNotion | None = None,
     weights: Mapping[str, object] | None = None,
+    person: str | None = None,
+    per_person: PerPerson | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     seconds: float = SECONDS,
@@ -98,6 +101,10 @@ def protect(
     Instead of a notion for each, ``total="lip=1"`` is what all columns together may tell about each
     secret; it is split so that they keep the most, or in proportion to `weights`.
 
+    With `person`, the column that says whose each row is, the promise is for all rows of a person:
+    the budget is divided among them, or one report stands in all of them (`per_person` is "divide"
+    or "repeat"; by default what keeps more). That column is left out, unless it is in `keep`.
+
     >>> from liftlock.notions.lip import LIP
     >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
     >>> done = protect(people, "job", LIP("0.5"), secret="sex")
@@ -121,6 +128,8 @@ def protect(
         together=together,
         total=whole,
         weights=weights,
+        person=person,
+        per_person=per_person,
         watch=ignore_progress if watch is None else watch,
     )
     release = TableRelease(protection, source, specs)

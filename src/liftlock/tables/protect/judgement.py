@@ -87,7 +87,9 @@ def _promised(column: ProtectedColumn) -> Iterator[tuple[tuple[str, ...], Notion
     own = tuple(dict.fromkeys((column.name, *_names(column))))
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
-        yield (own if about is None else (about,), each.notion)
+        # For a person with several rows the promise is not that of a single row.
+        notion = each.notion if place else column.mechanism.promised
+        yield (own if about is None else (about,), notion)
 
 
 def _within(value: float, budget: Budget | None) -> bool:
@@ -162,7 +164,9 @@ def _promise(protection: Protection) -> str:
             about = said.setdefault(str(asked), [])
             if shown(name) not in about:
                 about.append(shown(name))
-    return " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
+    text = " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
+    whose = protection.person
+    return text if whose is None else f"{text} for all rows of one {shown(whose.column)}"
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,7 @@ class _Court:
         yield from rows
         yield from self._order_of_rows()
         yield from self._not_measured(rows)
+        yield from self._people()
 
     @cached_property
     def limits(self) -> dict[str, list[tuple[frozenset[str], _Limits]]]:
@@ -206,6 +211,25 @@ class _Court:
         promised = self.limits.get(secret, [])
         own = [limits for names, limits in promised if names <= set(released)]
         return own or [limits for _, limits in promised]
+
+    def _people(self) -> Iterator[Finding]:
+        """Look at people who have several rows, of whom single rows are protected only."""
+        for column in self.protection.repeating:
+            yield Finding(
+                "open",
+                column.sentence,
+                column.secret,
+                (column.name,),
+                LeakRange(column.loss, column.loss),
+                remedies=(
+                    Remedy(
+                        f"promise it for all rows of a person ({shown(column.name)})",
+                        ("--person", column.name),
+                        (),
+                        f"person={column.name!r}",
+                    ),
+                ),
+            )
 
     # --- secrets and columns ----------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.model.columns import ColumnEncoding, TableEncoding
+from liftlock.model.person import PerPerson
 from liftlock.notions.base import LiftLimits, Notion
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
@@ -30,6 +31,7 @@ from liftlock.tables.protect.design import (
 from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import CountedTuples, combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
+from liftlock.tables.protect.person import find_repeating, plan_people
 from liftlock.tables.protect.result import (
     BudgetShare,
     CombinedLeak,
@@ -37,6 +39,7 @@ from liftlock.tables.protect.result import (
     KeptColumn,
     ProtectedColumn,
     Protection,
+    RepeatingColumn,
     TotalBudget,
 )
 from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
@@ -58,6 +61,8 @@ def prepare(
     together: bool = False,
     total: Notion | None = None,
     weights: Mapping[str, object] | None = None,
+    person: str | None = None,
+    per_person: PerPerson | None = None,
     watch: Progress = ignore_progress,
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
@@ -68,8 +73,43 @@ def prepare(
 
     A `total` is what all columns together may tell about each secret: it is split by `weights`, or
     so that the columns keep the most, and what they were to keep each by themselves does not count.
+
+    With `person`, a column that names people, every promise is for all rows of a person: the budget
+    is divided among them, or each has one report, as `per_person` says, or as keeps more. That
+    column is left out unless it is in `keep`.
     """
     dropped, kept = _check_columns(source, specs, tuple(drop), tuple(keep))
+    if per_person is not None and person is None:
+        raise InputError(
+            "a way to protect people, and no column that names them",
+            value=per_person,
+            remedy="name it (--person)",
+        )
+    plan = None
+    if person is not None:
+        for spec in specs:
+            if spec.also:
+                raise NotDefined(
+                    "several guarantees for one column",
+                    "people with several rows",
+                    f"give {spec.column!r} one secret, or leave out the people (--person)",
+                )
+        if total is not None:
+            if per_person == "divide":
+                raise NotDefined(
+                    "dividing a total budget among rows",
+                    "people with several rows",
+                    "give each column its budget, or each person one report (--per-person repeat)",
+                )
+            per_person = "repeat"
+        plan = plan_people(source, specs, person, per_person, seconds, watch)
+        if person not in (*dropped, *keep):
+            dropped = (*dropped, person)
+    asked = specs
+    # What is counted: rows, or one row for each person.
+    counting = source
+    if plan is not None:
+        counting, specs = plan.source, plan.specs
     if total is not None:
         check_total(total, specs, together=together)
         specs = [replace(spec, notion=total) for spec in specs]
@@ -77,20 +117,21 @@ def prepare(
     parts = specs
     if together:
         check_group(specs)
-        parts = [_group_part_spec(source, spec) for spec in specs]
+        parts = [_group_part_spec(counting, spec) for spec in specs]
     watch(Step("counting"))
-    counted, rows = learn_columns(source, parts, watch)
+    counted, rows = learn_columns(counting, parts, watch)
     # A column is a group of one.
     groups: list[tuple[Sequence[ColumnSpec], LearnedColumn | None]]
     groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     if together:
         watch(Step(f"{_name(specs)}: counting combinations"))
-        groups = [(specs, learn_group(source, specs, [each for each in counted if each], watch))]
+        learnt = [each for each in counted if each is not None]
+        groups = [(specs, learn_group(counting, specs, learnt, watch))]
     # What can be refused without a design is refused before the first of them.
     for group, learned in groups:
-        _check_group_design(source, group, learned, watch)
+        _check_group_design(counting, group, learned, watch)
     watch(Step("inspecting the other columns"))
-    hidden = [each for spec in specs for each in _protected_targets(spec) if each in source.columns]
+    hidden = [each for spec in asked for each in _protected_targets(spec) if each in source.columns]
     look = inspect_other_columns(
         source,
         [column for column in source.columns if column not in dropped],
@@ -101,25 +142,27 @@ def prepare(
     bound = None
     if total is not None:
         learnt = [each for each in counted if each is not None]
-        bound, short = _split_total(source, specs, learnt, total, shares, seconds, watch)
+        bound, short = _split_total(counting, specs, learnt, total, shares, seconds, watch)
         seconds *= 1 - _FOR_THE_SPLIT
-        asked = {each.column: each.notion for each in bound}
-        specs = [replace(spec, notion=asked[spec.column]) for spec in specs]
+        notions = {each.column: each.notion for each in bound}
+        specs = [replace(spec, notion=notions[spec.column]) for spec in specs]
         groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     limits = [seconds / len(groups)]
     if bound is not None:
         # What a longer search finds may tell more together; what the split audited does not.
         limits.append(short / _FOR_THE_DESIGN if curve else short)
-    told = [[each for each, _ in spec.hidden] for spec in specs if not spec.local]
+    told = [[each for each, _ in spec.hidden] for spec in asked if not spec.local]
     for limit in limits:
         columns = [
-            _remember_dropped(_protect_column(source, group, learned, limit, curve, watch), dropped)
+            _remember_dropped(
+                _protect_column(counting, group, learned, limit, curve, watch), dropped
+            )
             for group, learned in groups
         ]
         released = [column for column in columns if not column.mechanism.per_user]
         if len(released) > 1:
             watch(Step("accounting for all columns together"))
-        combined, missed = combined_leaks(source, released, told, watch)
+        combined, missed = combined_leaks(counting, released, told, watch)
         if total is None or all(leak.keeps(total) for leak in combined):
             break
     alone = [column.name for column in columns if column.mechanism.per_user]
@@ -129,12 +172,28 @@ def prepare(
             "accounted for, because its priors are per user"
         )
     notes = [*missed, *_kept_notes(look, kept)]
-    wanted = specs if total is None else [replace(spec, notion=total) for spec in specs]
+    wanted = asked if total is None else [replace(spec, notion=total) for spec in asked]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, wanted))
     if bound is not None:
         said = f"one of {len(columns)} columns that keep {total} together, in its table"
         columns = [replace(each, mechanism=with_remark(each.mechanism, said)) for each in columns]
     replaced = {spec.column for spec in specs}
+    repeating: tuple[RepeatingColumn, ...] = ()
+    if plan is not None:
+        rows = plan.people.rows
+        columns = [
+            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
+            for each, spec in zip(columns, asked, strict=False)
+        ]
+        notes += plan.notes()
+    elif released:
+        watch(Step("looking for people with several rows"))
+        repeating = find_repeating(
+            source,
+            [each for each in source.columns if each not in {*replaced, *hidden}],
+            [*hidden, *replaced],
+            [each.mechanism for each in released],
+        )
     return Protection(
         name,
         rows,
@@ -149,6 +208,8 @@ def prepare(
         total=None
         if total is None or bound is None
         else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
+        person=None if plan is None else plan.promise(),
+        repeating=repeating,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,11 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
+from liftlock.model.person import PerPerson
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import LeakRange
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.verdict import Verdict
+
+
+def up_text(value: float) -> str:
+    """Write a leakage with two digits after the point, never less than it is.
+
+    >>> up_text(17.201)
+    '17.21'
+    """
+    return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
 @dataclass(frozen=True)
@@ -198,6 +209,65 @@ class TotalBudget:
 
 
 @dataclass(frozen=True)
+class PersonCost:
+    """What one way to protect several rows of a person leaves of the columns."""
+
+    mode: PerPerson
+    kept: float | None
+    """I(X; Y) / H(X) of a row's value and what stands in it, a mean of columns; None: refused."""
+    reason: str = ""
+    """Why it is refused."""
+    notions: tuple[str, ...] = ()
+    """What each row keeps for it, or the one report of a person, column by column."""
+    same: float = 1.0
+    """The least share of rows that hold the value of a column that was taken for their person."""
+
+
+@dataclass(frozen=True)
+class PersonPromise:
+    """That the promise is for all rows of a person, how it is kept, and what each way costs."""
+
+    column: str
+    mode: PerPerson
+    people: int
+    most_rows: int
+    costs: tuple[PersonCost, ...] = ()
+
+
+@dataclass(frozen=True)
+class RepeatingColumn:
+    """A column that repeats like the id of people who have several rows, and what they lose."""
+
+    name: str
+    values: int
+    most_rows: int
+    """The most rows of one value."""
+    reason: str
+    """Why it looks like people."""
+    loss: float
+    """What all columns tell together in so many rows, at most, whatever these have in common."""
+    same: float | None = None
+    """The same if these rows share nothing but the secret, or the value; None: not known."""
+    secret: str | None = None
+    """The secret that they share."""
+
+    @property
+    def sentence(self) -> str:
+        """What people with several rows lose."""
+        loss = "without bound" if math.isinf(self.loss) else f"up to {up_text(self.loss)} nats"
+        shared = "all hold the same value"
+        if self.secret is not None:
+            shared = f"they have nothing but {self.secret!r} in common"
+        alike = "" if self.same is None else f" ({up_text(self.same)} if {shared})"
+        return (
+            f"{self.name!r} repeats like the id of people ({self.values:,} values, up to "
+            f"{self.most_rows:,} rows each; {self.reason}): the promise is for one row, and "
+            f"{self.most_rows:,} rows of one person tell {loss} whatever they have in "
+            f"common{alike}"
+        )
+
+
+@dataclass(frozen=True)
 class KeptColumn:
     """A column that stays as it is, and what it tells about a secret by itself."""
 
@@ -247,6 +317,10 @@ class Protection:
     """When it was released, as 2026-11-16."""
     total: TotalBudget | None = None
     """The budget that all released columns keep together, if one was given."""
+    person: PersonPromise | None = None
+    """For whose rows the promise is, if it is for people with several."""
+    repeating: tuple[RepeatingColumn, ...] = ()
+    """Columns that look like people with several rows, of whom single rows are protected only."""
     rows_out: tuple[RowLeak, ...] = ()
     """What a row of the output tells: released columns with one, two and all kept ones."""
     not_measured: tuple[str, ...] = ()
