@@ -218,8 +218,9 @@ def law_of_file(data: Mapping[str, Any]) -> Callable[[str], Law]:
     return lambda cell: table[cell]
 
 
-def _labels(data: Any) -> Any:
-    return data["labels"] if isinstance(data, dict) else data
+def _labels(data: Any) -> list[Any]:
+    """Read an alphabet: labels, with coordinates beside them if they are numbers."""
+    return list(data["labels"] if isinstance(data, dict) else data)
 
 
 def _label(data: Any) -> Any:

@@ -66,6 +66,12 @@ _TRIED = np.concatenate([[0.0], 16.0 * 0.5 ** np.linspace(12, 0, 97)])
 _MOST_AT_ONCE = 1 << 21
 """So many numbers are in the memory at once."""
 
+_FLAT = 2
+"""Tables have so many dimensions."""
+
+_TINY = 1e-300
+"""What keeps a division from one by 0."""
+
 _ROUNDING = 1e-9
 """More than the relative error of a sum of logarithms in floats, and the error of its terms."""
 
@@ -83,21 +89,24 @@ class LeakBounds(NamedTuple):
 class Bets:
     """Bets on what a channel leaks, from the counts of secrets and inputs.
 
-    `counts` are rows of (secret, input), `chances` are W(y|x) for (input, output), and `ends` the
+    `counts` are of (secret, input), or of (part of the table, secret, input), where P(s) is that of
+    the part and all parts count together. `chances` are W(y|x) for (input, output), and `ends` the
     smallest and the largest W(y|x) of each output over all inputs that may occur, if these are more
     than the ones that are counted. A secret without rows has no upper bound. Rows must be
-    independent: one for each person.
+    independent: one for each person. Parts that are left out after a look at the table still count
+    for lower bounds: `parts` is how many there were.
 
     >>> rows = np.array([[4000, 1000], [1000, 4000]])
     >>> found = Bets(rows, np.eye(2)).bounds()
     >>> found.at_least, found.at_most  # truly ln 2.5 = 0.916, ln 1.6 = 0.470
-    (LeakRange(eps_lower=0.816, eps_upper=0.436), LeakRange(eps_lower=1.0, eps_upper=0.503))
+    (LeakRange(eps_lower=0.829, eps_upper=0.439), LeakRange(eps_lower=1.013, eps_upper=0.505))
     """
 
     counts: npt.NDArray[np.int64]
     chances: Floats
     ends: tuple[Floats, Floats] | None = None
     seed: int = 0
+    parts: int | None = None
 
     # --- what is asked ---------------------------------------------------------------------------
 
@@ -112,6 +121,18 @@ class Bets:
     def at_most(self, error: float = ERROR_RATE) -> LeakRange:
         """Return upper bounds of how far beliefs fall and rise, each wrong with the error."""
         return LeakRange(*(self._at_most(side, error) for side in _SIDES))
+
+    def bounded(self, error: float = ERROR_RATE) -> npt.NDArray[np.bool_]:
+        """Tell of each part of the table whether it has rows enough for upper bounds."""
+        parts, secrets, _ = self._tables.shape
+        found = np.ones(parts, dtype=bool)
+        needed = -math.log((1 - _FOR_SECRETS) * error)
+        for side in _SIDES:
+            bet = self._place_bet(side, error, None, against=False)
+            capitals = list(self._capitals(bet, _MOST_STEPS / _STEPS_PER_NAT))
+            decided = (np.concatenate(capitals) >= needed).all(axis=1)
+            found &= decided.reshape(parts, secrets).all(axis=1)
+        return found
 
     def certify(self, lower: float | None, upper: float | None, error: float = ERROR_RATE) -> bool:
         """Tell whether the leakage is within limits in nats; None is no limit.
@@ -167,7 +188,7 @@ class Bets:
 
     def _alarmed(self, bet: _Bet, limit: float) -> bool:
         """Tell whether the mean bet that all lifts are within the limit is lost."""
-        needed = -math.log((1 - _FOR_SECRETS) * bet.error) + math.log(max(bet.stake.size, 1))
+        needed = -math.log((1 - _FOR_SECRETS) * bet.error) + math.log(self._bets)
         total = -math.inf
         for capital in self._capitals(bet, limit):
             total = np.logaddexp(total, np.logaddexp.reduce(capital, axis=None))
@@ -194,57 +215,51 @@ class Bets:
     @cached_property
     def _least(self) -> Floats:
         """The smallest w of each output."""
-        return np.asarray((self._ends[0] / np.maximum(self._ends[1], 1e-300))[self._used])
+        return np.asarray((self._ends[0] / np.maximum(self._ends[1], _TINY))[self._used])
 
     @cached_property
     def _first(self) -> npt.NDArray[np.int64]:
         """The counts of the rows that set the stakes."""
         coins = Coins(self.seed)
-        coins.see(self.counts)
-        return np.asarray(coins.toss().binomial(self.counts, _FOR_STAKES), dtype=np.int64)
+        coins.see(self._tables)
+        return np.asarray(coins.toss().binomial(self._tables, _FOR_STAKES), dtype=np.int64)
+
+    @cached_property
+    def _tables(self) -> npt.NDArray[np.int64]:
+        """The counts of (part, secret, input)."""
+        return self.counts if self.counts.ndim > _FLAT else self.counts[None]
+
+    @cached_property
+    def _bets(self) -> int:
+        """How many bets there are on one side, those on parts that were left out included."""
+        parts, secrets, _ = self._tables.shape
+        return max(1, int(self.parts or parts) * int(secrets) * len(self._least))
+
+    @cached_property
+    def _stakes(self) -> _Stakes:
+        return _Stakes.of(self._first, self._weights)
 
     def _place_bet(self, side: Side, error: float, limit: float | None, *, against: bool) -> _Bet:
         """Set stakes for a limit, or each for the one at which it would just be decided."""
-        w, first = self._weights, self._first
-        rows, betting = int(first.sum()), int(self.counts.sum() - first.sum())
-        inputs = (first.sum(axis=0) + 1 / w.shape[0]) / (rows + 1)
-        p = ((first.sum(axis=1) + 0.5) / (rows + 1))[:, None]
-        mean, square = inputs @ w, inputs @ w**2
-        # One more row, of a person who is like everybody else.
-        both = (first @ w + p * mean) / (rows + 1)
-        both_square = (first @ w**2 + p * square) / (rows + 1)
-        shape = both.shape
+        known = self._stakes
+        betting = (self._tables - self._first).sum(axis=(1, 2))
         sign = 1.0 if (side == "upper") != against else -1.0
-        chance = error / max(both.size, 1) if against else error
-        enough = math.sqrt(2 * -math.log((1 - _FOR_SECRETS) * chance) / max(betting, 1))
-
-        def spread(ratio: Floats) -> Floats:
-            """Return the standard deviation of Z with k = R E[w]."""
-            slope = ratio * mean
-            alone = (ratio * p) ** 2 * (square - mean**2)
-            mixed = 2 * ratio * p * (both_square - both * (mean + slope) + p * mean * slope)
-            told = both_square - 2 * both * slope + p * slope**2
-            found: Floats = np.sqrt(np.maximum(alone - mixed + told, 1e-12 * mean * p) + 1e-300)
-            return found
-
+        chance = error / self._bets if against else error
+        enough = np.sqrt(-2 * math.log((1 - _FOR_SECRETS) * chance) / np.maximum(betting, 1))
+        enough = np.repeat(enough, self._tables.shape[1])[:, None]
         if limit is not None:
-            ratio = np.full(shape, math.exp(limit if side == "upper" else -limit))
+            ratio = np.full(known.both.shape, math.exp(limit if side == "upper" else -limit))
         else:
-            tried = np.exp(_TRIED if side == "upper" else -_TRIED)[:, None, None]
-            decided = sign * (mean * tried * p - both) >= enough * spread(tried)
-            if against:  # the last limit at which it would be decided, else the first
-                at = np.where(
-                    decided.any(axis=0), len(_TRIED) - 1 - decided[::-1].argmax(axis=0), 0
-                )
-            else:  # the first one
-                at = np.where(decided.any(axis=0), decided.argmax(axis=0), len(_TRIED) - 1)
-            ratio = tried[at, 0, 0]
-        slope = ratio * mean
-        worst = np.min([sign * z for z in self._corners(ratio, slope, _near(p, rows))], axis=0)
-        most = np.where(worst < 0, (1 - _LEFT) / np.maximum(-worst, 1e-300), np.inf)
-        stake = np.minimum(enough / spread(ratio), most)
-        share = _FOR_SECRETS * error / (2 * shape[0] if against else 2)
-        told, total = self.counts.sum(axis=1)[:, None], int(self.counts.sum())
+            ratio = known.ratio(side, sign * enough, last=against)
+        slope = ratio * known.mean
+        worst = np.min([sign * z for z in self._corners(ratio, slope, known.near())], axis=0)
+        most = np.where(worst < 0, (1 - _LEFT) / np.maximum(-worst, _TINY), np.inf)
+        stake = np.minimum(enough / known.spread(ratio), most)
+        parts, secrets, _ = self._tables.shape
+        share = _FOR_SECRETS * error / 2 / ((self.parts or parts) * secrets if against else 1)
+        told = self._tables.sum(axis=2)
+        total = np.repeat(told.sum(axis=1), secrets)[:, None]
+        told = told.reshape(-1, 1)
         secret = proportion_lower(told, total, share), proportion_upper(told, total, share)
         return _Bet(side, error, sign, stake, slope, secret)
 
@@ -260,13 +275,14 @@ class Bets:
     # --- betting, with the others ----------------------------------------------------------------
 
     def _capitals(self, bet: _Bet, limit: float) -> Iterator[Floats]:
-        """Yield ln M at the worst P(s), rounded down, for (secret, output), some at a time."""
+        """Yield ln M at the worst P(s), rounded down, for (bet, output), some at a time."""
         ratio = np.exp(np.full(bet.stake.shape, limit if bet.side == "upper" else -limit))
         corners = [bet.sign * z for z in self._corners(ratio, bet.slope, bet.secret)]
         possible = 1 + bet.stake * np.min(corners, axis=0) > _ROUNDING
-        later = self.counts - self._first
-        others = later.sum(axis=0) - later
-        w = self._weights.T[None]  # secret, output, input
+        later = self._tables - self._first
+        others = (later.sum(axis=1, keepdims=True) - later).reshape(-1, later.shape[2])
+        later = later.reshape(others.shape)
+        w = self._weights.T[None]  # part and secret, output, input
         step = max(1, _MOST_AT_ONCE // max(1, w.size))
         for start in range(0, len(later), step):
             part = slice(start, start + step)
@@ -289,7 +305,7 @@ class Bets:
 
 @dataclass(frozen=True, eq=False)
 class _Bet:
-    """One bet for each (secret, output): that a limit is kept, or, with the other sign, broken."""
+    """A bet for each (part and secret, output) that a limit is broken, or, the other way, kept."""
 
     side: Side
     error: float
@@ -300,14 +316,69 @@ class _Bet:
     """The ends of the interval of P(s)."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Stakes:
+    """What the first rows say, and one more: somebody who is like everybody else."""
+
+    rows: Floats
+    p: Floats
+    """P(s) for each part and secret."""
+    mean: Floats
+    """E[w] for each of them and each output, in the part."""
+    square: Floats
+    """E[w^2]."""
+    both: Floats
+    """E[w B]."""
+    both_square: Floats
+    """E[w^2 B]."""
+
+    @classmethod
+    def of(cls, first: npt.NDArray[np.int64], w: Floats) -> _Stakes:
+        """Take means over the first rows of each part."""
+        secrets, inputs = first.shape[1:]
+        rows = np.repeat(first.sum(axis=(1, 2)), secrets)[:, None].astype(float)
+        of_input = (np.repeat(first.sum(axis=1), secrets, axis=0) + 1 / inputs) / (rows + 1)
+        told = first.reshape(-1, inputs)
+        p = (told.sum(axis=1, keepdims=True) + 0.5) / (rows + 1)
+        mean, square = of_input @ w, of_input @ w**2
+        both = (told @ w + p * mean) / (rows + 1)
+        return cls(rows, p, mean, square, both, (told @ w**2 + p * square) / (rows + 1))
+
+    def spread(self, ratio: Floats) -> Floats:
+        """Return the standard deviation of Z with k = R E[w]."""
+        p, mean, slope = self.p, self.mean, ratio * self.mean
+        alone = (ratio * p) ** 2 * (self.square - mean**2)
+        mixed = self.both_square - self.both * (mean + slope) + p * mean * slope
+        told = self.both_square - 2 * self.both * slope + p * slope**2
+        least = 1e-12 * mean * p + _TINY
+        found: Floats = np.sqrt(np.maximum(alone - 2 * ratio * p * mixed + told, least))
+        return found
+
+    def ratio(self, side: Side, enough: Floats, *, last: bool) -> Floats:
+        """Return the first limit R at which a bet would be decided, or the last one.
+
+        It is decided if Z is above 0 by so many standard deviations (below it, if negative).
+        """
+        sign, limits = np.sign(enough), np.exp(_TRIED if side == "upper" else -_TRIED)
+        found = np.full(self.both.shape, limits[0] if last else limits[-1])
+        step = max(1, _MOST_AT_ONCE // max(1, self.both.size))
+        limits = limits if last else limits[::-1]
+        for start in range(0, len(limits), step):
+            tried = limits[start : start + step, None, None]
+            z = sign * (self.mean * tried * self.p - self.both)
+            decided = z >= np.abs(enough) * self.spread(tried)
+            place = len(tried) - 1 - decided[::-1].argmax(axis=0)
+            found = np.where(decided.any(axis=0), tried[place, 0, 0], found)
+        return found
+
+    def near(self) -> tuple[Floats, Floats]:
+        """Return between which ends P(s) may well be."""
+        p, error = self.p, _NEAR * np.sqrt(self.p * (1 - self.p) / np.maximum(self.rows, 1))
+        low = np.maximum(np.minimum(p / 2, p - error), 0.0)
+        return low, np.minimum(np.maximum(1.5 * p, p + error), 1.0)
+
+
 _SIDES: tuple[Side, Side] = ("lower", "upper")
-
-
-def _near(p: Floats, rows: int) -> tuple[Floats, Floats]:
-    """Return between which ends a probability may well be that is p in so many rows."""
-    error = _NEAR * np.sqrt(p * (1 - p) / max(rows, 1))
-    low = np.maximum(np.minimum(p / 2, p - error), 0.0)
-    return low, np.minimum(np.maximum(1.5 * p, p + error), 1.0)
 
 
 def _limited(lower: float | None, upper: float | None) -> list[tuple[Side, float]]:

@@ -38,7 +38,7 @@ def test_a_capital_is_the_product_over_rows(side: str, against: bool) -> None:
     bet = bets._place_bet(side, 0.05, None, against=against)  # type: ignore[arg-type]
     (found,) = bets._capitals(bet, limit)
     ratio = mp.exp(limit if side == "upper" else -limit)
-    later = counts - bets._first
+    later = counts - bets._first[0]
     for s, y in product(range(2), range(2)):
         ends = []
         for p in (bet.secret[0][s, 0], bet.secret[1][s, 0]):
@@ -122,3 +122,15 @@ def test_inputs_that_were_not_seen_bound_the_stakes() -> None:
     worst = np.min(bets._corners(np.ones_like(bet.slope), bet.slope, bet.secret), axis=0)
     assert (1 + bet.stake * worst > 0).all()
     assert bets.bounds().at_most.eps_upper > Bets(counts, COIN).bounds().at_most.eps_upper
+
+
+def test_parts_count_together() -> None:
+    """The mean over parts finds what one part tells; what is left out after a look still counts."""
+    even, told = np.array([[250, 250], [250, 250]]), np.array([[400, 100], [100, 400]])
+    both = Bets(np.array([even, told]), np.eye(2)).bounds()
+    assert 0.4 < both.at_least.eps_lower < Bets(told, np.eye(2)).at_least().eps_lower + 0.2
+    assert both.at_most.eps_lower >= 0.9
+    fewer = Bets(told[None], np.eye(2), parts=10).at_least()
+    assert 0.3 < fewer.eps_lower < Bets(told[None], np.eye(2)).at_least().eps_lower
+    assert Bets(np.array([told, 0 * told]), np.eye(2)).at_most().eps_lower == math.inf
+    assert Bets(told[None], COIN).bounds() == Bets(told, COIN).bounds()

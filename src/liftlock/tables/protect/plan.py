@@ -28,7 +28,7 @@ from liftlock.tables.protect.design import (
     trace_curve,
     with_remark,
 )
-from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
+from liftlock.tables.protect.inspect import LOOKED_AT, OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import CountedTuples, combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
 from liftlock.tables.protect.person import find_repeating, plan_people
@@ -42,8 +42,12 @@ from liftlock.tables.protect.result import (
     RepeatingColumn,
     TotalBudget,
 )
+from liftlock.tables.protect.rows import row_leaks
 from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
 from liftlock.tables.protect.total import TotalSplit, check_total, read_weights
+
+_WORTH_SAYING = 0.01
+"""In fewer rows values may be too rare to be judged without a word."""
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
@@ -171,6 +175,15 @@ def prepare(
             f"{', '.join(map(repr, alone))}: the joint leakage with the other columns was not "
             "accounted for, because its priors are per user"
         )
+    going = source
+    if plan is not None:
+        rows, going = plan.people.rows, plan.rows_of(source)
+        columns = [
+            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
+            for each, spec in zip(columns, asked, strict=False)
+        ]
+        released = columns
+    leaks, unseen = row_leaks(going, released, look.values, rows, watch=watch)
     notes = [*missed, *_kept_notes(look, kept)]
     wanted = asked if total is None else [replace(spec, notion=total) for spec in asked]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, wanted))
@@ -180,11 +193,6 @@ def prepare(
     replaced = {spec.column for spec in specs}
     repeating: tuple[RepeatingColumn, ...] = ()
     if plan is not None:
-        rows = plan.people.rows
-        columns = [
-            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
-            for each, spec in zip(columns, asked, strict=False)
-        ]
         notes += plan.notes()
     elif released:
         watch(Step("looking for people with several rows"))
@@ -205,6 +213,8 @@ def prepare(
         stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
         insisted=tuple(kept),
         ordered=look.ordered,
+        rows_out=tuple(leaks),
+        not_measured=(*_not_measured(look, columns, source, rows), *unseen),
         total=None
         if total is None or bound is None
         else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
@@ -493,6 +503,31 @@ def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
         )
     for name in kept:
         yield f"{name!r} is kept by --keep, even if it reveals the secret"
+
+
+def _not_measured(
+    look: OtherColumns, columns: Sequence[ProtectedColumn], source: TableSource, rows: int
+) -> Iterable[str]:
+    """Say what of the output was not looked at, beside what the rows' own measure says."""
+    beside = [name for name in look.identities if name not in look.values]
+    if beside:
+        yield f"{_listed(beside)}: almost every value is unique, which identifies rows"
+    others = [name for name in look.unknown if name not in (*look.values, *look.identities)]
+    if others:
+        yield f"{_listed(others)}: too many values, or lists and structures"
+    for name, share in look.skipped.items():
+        if share > _WORTH_SAYING:
+            yield (
+                f"{name!r} in {100 * share:.2g} % of the rows, where its values are too rare to be "
+                "told from chance"
+            )
+    if rows > LOOKED_AT:
+        yield (
+            f"kept columns by themselves and the order of rows after the first {LOOKED_AT:,} rows"
+        )
+    hidden = {column.secret for column in columns if column.secret is not None}
+    for secret in sorted(hidden - set(source.columns)):
+        yield f"rows about {secret!r}, which is not in the table"
 
 
 def _listed(names: Sequence[str]) -> str:

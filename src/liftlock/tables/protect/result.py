@@ -279,8 +279,8 @@ class KeptColumn:
     """Leakages in the table of values that tell more about the secret than chance would; infinity
     where one is ruled out. `liftlock.tables.protect.chance` has the error rate."""
     pooled: float = 0.0
-    """The share of rows whose values are too rare to be judged one by one, and were judged
-    together; the leakages are theirs if these are larger. 0 if there are none."""
+    """The share of rows whose values are too rare to be judged one by one, and tell more together;
+    0 if the leakages are those of single values."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def test_rare_values_that_cannot_be_bounded_are_a_condition() -> None:
     told = row(unbounded_share=0.25, at_most=LeakRange(INF, INF))
     finding = only(judge(beside(told)))
     assert finding.kind == "open"
-    assert "in 25 %" in finding.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert "in 25 %" in finding.sentence
 
 
 def test_every_kept_column_owes_a_measure_for_every_secret() -> None:
@@ -205,8 +205,19 @@ def test_every_kept_column_owes_a_measure_for_every_secret() -> None:
 
 
 def test_what_was_not_looked_at_is_a_condition() -> None:
-    finding = only(judge(protection(not_measured=("pairs of columns were not looked at",))))
-    assert (finding.kind, finding.sentence) == ("open", "pairs of columns were not looked at")
+    missed = ("3 pairs of columns", "the rest")
+    some = beside(row("a"), row("b"), not_measured=missed)
+    finding = only(judge(some))
+    assert (finding.kind, finding.sentence) == (
+        "open",
+        "not looked at: 3 pairs of columns; the rest",
+    )
+    # Whole rows, with all that is kept, were measured: parts of them tell no more.
+    whole = beside(row("a"), row("b"), row("a", "b"), not_measured=missed)
+    assert judge(whole).level == "kept"
+    assert judge(replace(whole, rows=2_000_000)).level == "conditional"
+    told = row("a", "b", population=LeakRange(0.6, 0.0))
+    assert len(judge(beside(row("a"), row("b"), told, not_measured=missed)).findings) == 2
 
 
 def test_rows_in_the_order_of_the_secret_are_a_condition() -> None:
