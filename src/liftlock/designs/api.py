@@ -110,16 +110,15 @@ def design(
     asked, also = read_asked(notion, context)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     if isinstance(context, Conditional):
-        if also:
-            raise several_given_error(context)
         read_goal(context, **aim)
         how = {"utility": utility, "bits": bits} | options
         return design_given(
             context,
             asked,
-            lambda known, wanted: design(
-                known, wanted, method=None if wanted is not asked else method, **how
+            lambda known, wanted, more: design(
+                known, [wanted, *more], method=None if wanted is not asked else method, **how
             ),
+            also=also,
             utility=utility,
             blind=blind,
             bits=bits,
@@ -138,15 +137,6 @@ def read_asked(notion: object, context: Context) -> tuple[Notion, tuple[Wanted, 
     if isinstance(notion, list | tuple):
         return read_guarantees(context, notion)
     return read_notion(notion, context.kind), ()
-
-
-def several_given_error(context: Context) -> NotDefined:
-    """Return the refusal of several guarantees given a value."""
-    return NotDefined(
-        "several guarantees at once",
-        context.describe(),
-        "design for one of them, and audit the mechanism for the others",
-    )
 
 
 def _not_given(context: Context) -> InputError:
@@ -299,13 +289,14 @@ def best(
         return design_users(context, notion, utility=utility, **options)
     notion, also = read_asked(notion, context)
     if isinstance(context, Conditional):
-        if also:
-            raise several_given_error(context)
         read_goal(context, utility, loss=loss, weights=weights)
         return design_given(
             context,
             notion,
-            lambda known, wanted: best(known, wanted, utility=utility, bits=bits, **options),
+            lambda known, wanted, more: best(
+                known, [wanted, *more], utility=utility, bits=bits, **options
+            ),
+            also=also,
             utility=utility,
             bits=bits,
             watch=watch,

@@ -27,10 +27,11 @@ from liftlock._runtime.progress import Progress, Step, ignore_progress
 from liftlock.designs.base import labels_text
 from liftlock.designs.goal import AnyUtility, Goal, read_goal
 from liftlock.designs.lock import _least_blend, _mixer, lock
-from liftlock.errors import NotCertified, NotDefined
+from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.estimate.expected import margins_text
 from liftlock.estimate.models.given import lift_question, model_given
 from liftlock.estimate.question import Question
+from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Integers
 from liftlock.exact.rounding import DEFAULT_BITS, round_rows
 from liftlock.mechanism import Mechanism
@@ -46,8 +47,8 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extreme_lifts
 from liftlock.utility.base import Utility, mean_cost
 
-Make = Callable[[Context, Notion], Mechanism]
-"""Designs for a prior or a joint."""
+Make = Callable[[Context, Notion, tuple[Wanted, ...]], Mechanism]
+"""Designs for a prior or a joint, and for what is wanted besides."""
 
 _MEASURED = 512
 """How precise answers from tables of more values will be is not computed unasked."""
@@ -70,6 +71,7 @@ def design_given(
     notion: Notion,
     make: Make,
     *,
+    also: Sequence[Wanted] = (),
     utility: AnyUtility | None = None,
     blind: bool = False,
     about: str | None = None,
@@ -78,55 +80,98 @@ def design_given(
 ) -> Mechanism:
     """Design for each given value by `make`, put the tables together, and prove the whole.
 
+    With `also` each table keeps these guarantees too, under contexts with the same given values.
+
     With `blind` the given value does not go out with the report, so the guarantee must hold for
     those who do not see it too; without, it is proved if it holds, and a remark says what does.
     """
     tell = ignore_progress if watch is None else watch
+    wanted = (Wanted(notion, context, about), *also)
+    for each in also:
+        _check_same_given(context, each)
     pieces = []
     for place, name in enumerate(context.names):
         tell(Step(f"given {name}", place, len(context.names)))
-        pieces.append(_piece(context, name, notion, make))
+        pieces.append(_piece(context, name, wanted, make))
     table = _assemble(context, pieces, bits)
     goal = read_goal(context, utility)
-    wanted = Wanted(notion, context.whole, about)
-    remarks = _remarks(context, notion, pieces)
+    remarks = _remarks(context, wanted, pieces)
     if blind:
         tell(Step("without the given value"))
-        blend, table = _blended(table, notion, context)
+        blend, table = _blended(table, wanted)
         if blend:
             share = f"{100 * float(blend):.2g} %"
             remarks.append(
                 f"{share} of every row is the law of all reports, so that the guarantee holds "
                 f"{_WITHOUT} too"
             )
-    made = Mechanism.prove(table, notion, context)
-    whole = notion.certify(table, context.whole, impossible="ignore")
-    if whole.holds:
-        made = replace(made, also=(Guarantee.prove(table, wanted, impossible="ignore"),))
-    else:
-        remarks.append(f"NOT kept {_WITHOUT}: {whole.refusal()}")
+    made = Mechanism.prove(table, notion, context, also=also)
+    more = []
+    for each in wanted:
+        whole = _without(each)
+        certificate = whole.notion.certify(table, whole.context, impossible="ignore")
+        if certificate.holds:
+            more.append(Guarantee.prove(table, whole, impossible="ignore"))
+        else:
+            remarks.append(f"NOT kept {_WITHOUT}: {certificate.refusal()}")
+    made = replace(made, also=(*made.also, *more))
     return replace(made, origin=_origin(made, pieces, goal, remarks))
+
+
+def _without(wanted: Wanted) -> Wanted:
+    """Return what is wanted for those who do not see the given value."""
+    assert isinstance(wanted.context, Conditional)
+    return wanted._replace(context=wanted.context.whole)
+
+
+def _check_same_given(context: Conditional, wanted: Wanted) -> None:
+    """Refuse a context of other given values, or of other masses of values."""
+    other = wanted.context
+    if not isinstance(other, Conditional):
+        raise NotDefined(
+            "several guarantees at once",
+            f"{context.describe()} and {other.describe()}",
+            "give a Conditional with the same given values for each of them",
+        )
+    same = (context.given, context.values, context.groups, context.rest) == (
+        other.given,
+        other.values,
+        other.groups,
+        other.rest,
+    )
+    if not same or context.whole.prior != other.whole.prior:
+        raise InputError(
+            "the contexts of several guarantees differ in more than the secret",
+            value=other.describe(),
+            remedy="count all of them in the same rows, with groups of their own",
+        )
 
 
 # --- the tables of the groups -------------------------------------------------------------------
 
 
-def _piece(context: Conditional, name: Label, notion: Notion, make: Make) -> _Piece:
+def _piece(context: Conditional, name: Label, wanted: Sequence[Wanted], make: Make) -> _Piece:
     """Design the table of one group."""
+    notion = wanted[0].notion
     inputs = tuple(x for group, x in context.pair_list if group == name)
     if context.rest and name == REST:
-        budget = rest_budget(notion)
+        budget = _rest_budget(wanted)
         if budget is None:
             return _Piece(name, inputs, None)
         prior = context.context_of(REST).prior.restrict(inputs)
-        return _said(name, inputs, make(prior, LDP(budget)))
+        return _said(name, inputs, make(prior, LDP(budget), ()))
     members = [k for k in context.given.labels if context.group_of(k) == name]
     shared = context.shared_by(name)
     if len(inputs) == 1:
         return _Piece(name, inputs, None)
-    made = make(shared, notion)
+    more = tuple(
+        each._replace(context=each.context.shared_by(name))
+        for each in wanted[1:]
+        if isinstance(each.context, Conditional)
+    )
+    made = make(shared, notion, more)
     if len(members) > 1:
-        made = _for_all(made, context.restricted(members), notion)
+        made = _for_all(made, wanted, members)
     return _said(name, inputs, made)
 
 
@@ -140,12 +185,30 @@ def _said(name: Label, inputs: tuple[Label, ...], made: Mechanism) -> _Piece:
     return _Piece(name, inputs, None if len(made.table.outputs) == 1 else made)
 
 
-def _for_all(made: Mechanism, members: Conditional, notion: Notion) -> Mechanism:
+def _rest_budget(wanted: Sequence[Wanted]) -> Budget | None:
+    """Return the LDP that keeps everything under every joint; None if only silence does."""
+    budgets = [rest_budget(each.notion) for each in wanted]
+    known = [budget for budget in budgets if budget is not None]
+    return min(known, key=float) if len(known) == len(budgets) else None
+
+
+def _for_all(made: Mechanism, wanted: Sequence[Wanted], members: Sequence[Label]) -> Mechanism:
     """Soften the table of a group of several values until it holds for each of them."""
     table = made.table
-    pairs = Alphabet.of((members.names[0], x) for x in table.inputs.labels)
+    first, *more = (
+        each._replace(context=each.context.restricted(members))
+        for each in wanted
+        if isinstance(each.context, Conditional)
+    )
+    assert isinstance(first.context, Conditional)
+    pairs = Alphabet.of((first.context.names[0], x) for x in table.inputs.labels)
     found = lock(
-        replace(table, inputs=pairs), notion, members, bits=table.bits, most_blend=Fraction(1)
+        replace(table, inputs=pairs),
+        first.notion,
+        first.context,
+        bits=table.bits,
+        most_blend=Fraction(1),
+        also=more,
     )
     if not found.blend:
         return made
@@ -153,8 +216,8 @@ def _for_all(made: Mechanism, members: Conditional, notion: Notion) -> Mechanism
     said = f"blended with weight {float(found.blend):.2g} to hold for every value of its group"
     origin = made.origin
     if origin is not None:
-        origin = replace(origin, remarks=(*origin.remarks, said))
-    return Mechanism.prove(softer, notion, made.context, origin)
+        origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
+    return Mechanism.prove(softer, first.notion, made.context, origin)
 
 
 def _assemble(context: Conditional, pieces: Sequence[_Piece], bits: int) -> Table:
@@ -223,23 +286,27 @@ def _usual_row(
 # --- observers who do not see k -----------------------------------------------------------------
 
 
-def _blended(table: Table, notion: Notion, context: Conditional) -> tuple[Fraction, Table]:
-    """Mix every row with the law of all reports, as little as both guarantees need."""
+def _blended(table: Table, wanted: Sequence[Wanted]) -> tuple[Fraction, Table]:
+    """Mix every row with the law of all reports, as little as all guarantees need."""
+    first = _without(wanted[0])
 
     def attempt(blend: Fraction) -> tuple[Table, tuple[Guarantee, ...]] | None:
         channel = mixer.table(blend)
-        whole = notion.certify(channel, context.whole, impossible="ignore")
-        if not whole.holds or not notion.certify(channel, context).holds:
-            return None
-        return channel, (Guarantee(whole, context.whole),)
+        found = []
+        for each in (*map(_without, wanted), *wanted):
+            certificate = each.notion.certify(channel, each.context, impossible="ignore")
+            if not certificate.holds:
+                return None
+            found.append(Guarantee(certificate, each.context, each.about))
+        return channel, tuple(found)
 
-    mixer = _mixer(table, context.whole, 0.0, table.bits)
+    mixer = _mixer(table, first.context, 0.0, table.bits)
     if attempt(Fraction(0)) is not None:
         return Fraction(0), table
     found = _least_blend(attempt, Fraction(1), table.bits, _REFINEMENTS)
     if found is None:
-        certificate = notion.certify(table, context.whole, impossible="ignore")
-        raise NotCertified(certificate, "", _WITHOUT)
+        certificate = first.notion.certify(table, first.context, impossible="ignore")
+        raise NotCertified(certificate, "", first.about or "")
     blend, channel, _ = found
     assert isinstance(channel, Table)
     return blend, channel
@@ -248,7 +315,7 @@ def _blended(table: Table, notion: Notion, context: Conditional) -> tuple[Fracti
 # --- what is said of it -------------------------------------------------------------------------
 
 
-def _remarks(context: Conditional, notion: Notion, pieces: Sequence[_Piece]) -> list[str]:
+def _remarks(context: Conditional, wanted: Sequence[Wanted], pieces: Sequence[_Piece]) -> list[str]:
     listed = [k for k in context.given.labels if not (context.rest and k == REST)]
     remarks = []
     if listed:
@@ -256,7 +323,7 @@ def _remarks(context: Conditional, notion: Notion, pieces: Sequence[_Piece]) -> 
         shared = "" if tables == len(listed) else f" ({tables:,} tables)"
         remarks.append(f"designed for each of {len(listed):,} given values by itself{shared}")
     if context.rest:
-        budget = rest_budget(notion)
+        budget = _rest_budget(wanted)
         what = "says nothing" if budget is None else f"keeps ldp({budget}) of the value itself"
         remarks.append(f"given any other value it {what}, which holds whatever the joint there")
     silent = [p.name for p in pieces if p.made is None and not (context.rest and p.name == REST)]

@@ -228,10 +228,12 @@ class Conditional(Context):
         fewest: int = FEWEST,
         smoothing: object = 0,
         rest: bool = False,
+        share: bool = True,
     ) -> Conditional:
         """Make one from k -> (secret, value) -> rows; the secret None is the value itself.
 
-        With `rest` there is a rest even if every k has enough rows: nobody is in it yet.
+        With `rest` there is a rest even if every k has enough rows: nobody is in it yet. Values of
+        k that are alike `share` a table.
         """
         more = exact(smoothing, name="smoothing")
         if more < 0:
@@ -259,7 +261,8 @@ class Conditional(Context):
             tables.append(table(joined, more if rare else Fraction(0)))
             often = [*often, REST]
         given = Alphabet.of(often)
-        return cls._of_tables(given, values, hidden, tables, rest=bool(rare) or rest)
+        groups = None if share else {k: (k,) for k in often}
+        return cls._of_tables(given, values, hidden, tables, groups, rest=bool(rare) or rest)
 
     # --- looking at it --------------------------------------------------------------------------
 

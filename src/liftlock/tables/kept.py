@@ -175,10 +175,14 @@ def hidden_of(mechanism: Mechanism) -> tuple[Hidden, ...]:
 
 def hides_another(mechanism: Mechanism, promised: Guarantee) -> bool:
     """Tell whether a guarantee is about something else than the released value itself."""
-    context = mechanism.context
-    if isinstance(context, Conditional) and context.hidden is None:
+    known, context = promised.context, mechanism.context
+    if isinstance(known, Conditional):
+        return known.hidden is not None
+    if not isinstance(known, Joint):
         return False
-    return isinstance(promised.context, Joint | Conditional)
+    # What is proved for those who do not see the given value speaks of pairs, not of values.
+    own = isinstance(context, Conditional) and mechanism.uses_given and promised.about is None
+    return not (own and isinstance(context, Conditional) and known.secrets == context.values)
 
 
 def refuse_hidden_given(worker: Worker, dropped: Collection[str]) -> None:

@@ -74,7 +74,8 @@ def learn_given(
         tuple(rule.part for rule in rules),
         unseen=spec.policy.unseen,
     )
-    counts = _count(source, specs, learned, given, watch)
+    every = _count(source, specs, learned, given, watch)
+    counts = every[0]
     sizes = {k: sum(cells.values()) for k, cells in counts.items()}
     often = [k for k, rows in sizes.items() if rows >= spec.given_rows]
     rare = sort_labels(k for k in sizes if k not in set(often))
@@ -85,12 +86,17 @@ def learn_given(
             remedy=f"at most {MOST_TABLES:,}: name fewer columns, or ask for more rows of each "
             "(--given-rows)",
         )
-    context = Conditional.from_counts(
-        counts,
-        Alphabet.of(learned.context.inputs.labels, learned.context.inputs.coordinates),
-        fewest=spec.given_rows,
-        smoothing=spec.policy.smooth,
-        rest=spec.policy.unseen == "map",
+    values = Alphabet.of(learned.context.inputs.labels, learned.context.inputs.coordinates)
+    context, *also = (
+        Conditional.from_counts(
+            each,
+            values,
+            fewest=spec.given_rows,
+            smoothing=spec.policy.smooth,
+            rest=spec.policy.unseen == "map",
+            share=len(every) == 1,
+        )
+        for each in every
     )
     notes = [note for rule in rules for note in rule.notes]
     if rare:
@@ -104,6 +110,7 @@ def learn_given(
     return replace(
         learned,
         context=context,
+        also=tuple(also),
         encoding=replace(learned.encoding, given=replace(given, merged=tuple(rare))),
         notes=(*learned.notes, *notes),
     )
@@ -180,15 +187,19 @@ def _bands(
 # --- counting -----------------------------------------------------------------------------------
 
 
+ByGiven = dict[Label, dict[tuple[Label, Label], int]]
+"""Given value -> (secret, value) -> rows; the secret None is the value itself."""
+
+
 def _count(
     source: TableSource,
     specs: Sequence[ColumnSpec],
     learned: LearnedColumn,
     given: GivenEncoding,
     watch: Progress | None,
-) -> dict[Label, dict[tuple[Label, Label], int]]:
-    """Count given value -> (secret, value) -> rows; a value that is kept missing is nobody's."""
-    secret = specs[0].secret
+) -> list[ByGiven]:
+    """Count each secret that is wanted; a value that is kept missing is nobody's."""
+    secrets = [secret for secret, _ in specs[0].hidden]
     alone = learned.alone is not None
     encoding = learned.encoding
     parts = (learned.context.inputs,) if alone else encoding.parts
@@ -197,34 +208,38 @@ def _count(
         CellEncoder(code, part) for code, part in zip(given.columns, given.parts, strict=True)
     ]
     columns = [*encoding.names, *given.names]
-    wanted = {*columns} | ({secret} - {None})
-    tally: Counter[tuple[Any, ...]] = Counter()
+    wanted = {*columns, *(secret for secret in secrets if secret is not None)}
+    tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in secrets]
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
         with cell_errors_in(source, piece):
             codes = [
                 reader.codes(piece.batch.column(name))
                 for reader, name in zip((*readers, *beside), columns, strict=True)
             ]
-        count_tuples(piece, codes, [secret], [tally])
-        if len(tally) > MOST_TUPLES:
+        count_tuples(piece, codes, secrets, tallies)
+        if max(map(len, tallies)) > MOST_TUPLES:
             raise InputError(
                 f"more than {MOST_TUPLES:,} combinations of given values",
                 value=", ".join(given.names),
                 remedy="name fewer columns by --given",
             )
     merged = dict(encoding.merged)
-    found: dict[Label, dict[tuple[Label, Label], int]] = {}
-    for (told, *places), rows in tally.items():
-        own = places[: len(readers)]
-        if min(own) < 0:
-            continue
-        cells = tuple(part.labels[at] for part, at in zip(parts, own, strict=True))
-        x = cells[0] if alone else merged.get(cells, cells)
-        k = tuple(
-            part.labels[at] for part, at in zip(given.parts, places[len(readers) :], strict=True)
-        )
-        of = found.setdefault(k if len(k) > 1 else k[0], {})
-        of[told, x] = of.get((told, x), 0) + rows
+    found: list[ByGiven] = []
+    for tally in tallies:
+        counts: ByGiven = {}
+        for (told, *places), rows in tally.items():
+            own = places[: len(readers)]
+            if min(own) < 0:
+                continue
+            cells = tuple(part.labels[at] for part, at in zip(parts, own, strict=True))
+            x = cells[0] if alone else merged.get(cells, cells)
+            k = tuple(
+                part.labels[at]
+                for part, at in zip(given.parts, places[len(readers) :], strict=True)
+            )
+            of = counts.setdefault(k if len(k) > 1 else k[0], {})
+            of[told, x] = of.get((told, x), 0) + rows
+        found.append(counts)
     return found
 
 

@@ -188,6 +188,34 @@ def test_columns_together_beside_a_given_one() -> None:
     assert set(done.frame["region"]) == set(listed)
 
 
+def test_several_secrets_beside_a_given_column() -> None:
+    """Each secret, and the value itself, keeps its own budget given every region."""
+    draw = random.Random(5)
+    rows = [
+        row | {"sex": "fm"[draw.random() < (0.7 if row["department"] == "heart" else 0.4)]}
+        for row in TABLES["hospital"]()
+    ]
+    done = ll.protect(
+        frame(rows),
+        "department",
+        ll.LIP("0.5"),
+        secret=["hiv", "sex"],
+        given="region",
+        budget_of={"sex": "lip=0.2"},
+        value_budget="lip=2",
+    )
+    made = done.mechanisms["department"]
+    law = law_of_given_file(json.loads(made.to_json()))
+    for secret, budget in (("hiv", 0.5), ("sex", 0.2), ("department", 2)):
+        found = row_lifts(rows, secret, ["region"], law)
+        assert max(found.beyond.eps_lower, found.beyond.eps_upper) <= budget + HAIR
+    given = [each for each in made.guarantees if isinstance(each.context, ll.Conditional)]
+    assert [each.about for each in given] == ["hiv", "sex", None]
+    again = ll.Mechanism.from_data(json.loads(made.to_json()))
+    assert again.guarantees == made.guarantees
+    assert made.secrets == ("hiv", "sex")
+
+
 # --- releasing and estimating -------------------------------------------------------------------
 
 
