@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import round_down_text, round_up_text
+from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import CERTAIN, percent, shown
@@ -348,10 +348,11 @@ class _Court:
             return
         seen = {leak.secret for leak in self.protection.combined}
         for leak in self.protection.combined:
-            for notion in self.protection.limits_of(leak).values():
-                if not leak.keeps(notion):
-                    yield self._too_much_together(leak, notion)
-                    break
+            told = self.protection.limits_of(leak).values()
+            broken = (each for notions in told for each in notions if not leak.keeps(each))
+            notion = next(broken, None)
+            if notion is not None:
+                yield self._too_much_together(leak, notion)
         names = tuple(column.name for column in columns)
         own = {
             each.about[0] for column in columns for each in _promises(column, self.protection.stays)
@@ -389,7 +390,7 @@ class _Court:
     def _together(self) -> tuple[Remedy, ...]:
         """Return the remedy that protects columns as one value, where that is possible."""
         columns = self.protection.columns
-        alike = {(column.secret, str(column.mechanism.notion)) for column in columns}
+        alike = {tuple((about, str(told)) for about, told in each.promises) for each in columns}
         simple = all(
             column.learned
             and not column.mechanism.per_user
@@ -434,7 +435,7 @@ class _Court:
 
     def _kept_against(self, leak: KeptColumn, limits: _Limits) -> Finding | None:
         told = LeakRange(leak.eps_lower, leak.eps_upper)
-        rare = percent(leak.pooled)
+        rare = _share(leak.pooled)
         pooled = f" (rare values, in {rare} of the rows, taken together)" if leak.pooled else ""
         subject = f"{shown(leak.name)} alone{pooled}"
         columns = (leak.name,)
@@ -491,7 +492,7 @@ class _Court:
         if row.unbounded_share and set(limits.given) <= set(row.kept):
             return Finding(
                 "open",
-                f"{what}: in {percent(row.unbounded_share)} of the rows the values of {beside} "
+                f"{what}: in {_share(row.unbounded_share)} of the rows the values of {beside} "
                 f"are too rare to bound what the row tells about {shown(row.secret)}",
                 row.secret,
                 row.kept,
@@ -818,6 +819,11 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
         if said
     ]
     return f"{about} {' and '.join(words)}"
+
+
+def _share(share: float) -> str:
+    """Write a share with a blank that is one everywhere."""
+    return percent(share).replace(GLUE, " ")
 
 
 def _up_to(value: float) -> str:
