@@ -17,11 +17,14 @@ from liftlock.mechanism import Mechanism
 from liftlock.model import Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import MISSING_LABEL
+from liftlock.notions.base import Notion
+from liftlock.report.format import nats
 from liftlock.tables.formats.base import TableSource, value_type
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn
 from liftlock.tables.protect.count import to_countable
 from liftlock.tables.protect.inspect import inspect_other_columns, parse_number, quote_name
+from liftlock.tables.protect.result import KeptColumn
 from liftlock.tables.randomiser import ColumnRandomiser
 
 Worker = ColumnRandomiser | PerUserRandomiser
@@ -183,12 +186,13 @@ class Hidden(NamedTuple):
 
     labels: Alphabet
     column: str | None
+    notion: Notion
 
 
 def hidden_of(mechanism: Mechanism) -> tuple[Hidden, ...]:
     """Return the secrets of a mechanism that are not the released value itself."""
     return tuple(
-        Hidden(each.context.secrets, each.about)
+        Hidden(each.context.secrets, each.about, each.notion)
         for each in mechanism.guarantees
         if isinstance(each.context, Joint)
     )
@@ -243,9 +247,10 @@ def choose_columns(
         copied = [name for name in dict.fromkeys(secrets) if name is not None and name not in keep]
     dropped = tuple(dict.fromkeys((*drop, *(name for name in source.columns if name in gone))))
     kept = [name for name in source.columns if name not in dropped and name not in keep]
+    notes = [] if isinstance(worker, ProfileColumn) else [*_notes(worker, dropped, drop)]
     if set(kept) - set(replaced):
-        inspect_other_columns(source, kept, copied, replaced)
-    notes = () if isinstance(worker, ProfileColumn) else _notes(worker, dropped, drop)
+        others = inspect_other_columns(source, kept, copied, replaced)
+        notes += _leaking(others.leaks, worker.mechanism, secrets)
     return KeptColumns(dropped, tuple(notes), secrets, told)
 
 
@@ -341,6 +346,21 @@ def _notes(worker: Worker, dropped: Sequence[str], drop: Collection[str]) -> Ite
             f"{', '.join(map(repr, before))}: left out, as when the mechanism was made (--keep "
             "would keep it)"
         )
+
+
+def _leaking(
+    leaks: Sequence[KeptColumn], mechanism: Mechanism, secrets: Sequence[str | None]
+) -> Iterator[str]:
+    """Name kept columns that alone tell more about a secret than the released one may."""
+    columns = zip(hidden_of(mechanism), secrets, strict=False)
+    notions = {column: each.notion for each, column in columns if column is not None}
+    for leak in leaks:
+        if leak.secret in notions and leak.exceeds(notions[leak.secret]):
+            yield (
+                f"{leak.name!r} stays, and alone tells more about {leak.secret!r} than is promised "
+                f"of what is released: beliefs fall by {nats(leak.eps_lower, 3)} and rise by "
+                f"{nats(leak.eps_upper, 3)} nats (--drop {quote_name(leak.name)})"
+            )
 
 
 def _wrong_secret_error(source: TableSource, seen: NamedLabels, labels: Alphabet) -> InputError:
