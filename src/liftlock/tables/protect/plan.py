@@ -10,14 +10,13 @@ from fractions import Fraction
 from liftlock._runtime.progress import Progress, Step, ignore_progress
 from liftlock.designs.given import cost_text
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
-from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.model import Conditional
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.base import Notion
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.per_user import distinct_budgets
@@ -533,22 +532,12 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
 
 def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    asked = [
-        notion
+    return any(
+        leak.exceeds(notion)
         for spec in specs
         for secret, notion in spec.hidden
         if leak.secret == (spec.column if secret is None else secret)
-    ]
-    for notion in asked:
-        limits = notion.belief_limits()
-        if limits == (None, None):
-            # Of other notions lifts say nothing: whatever is told may be too much.
-            limits = LiftLimits(Budget.of(0), Budget.of(0))
-        if limits.lower is not None and leak.eps_lower > float(limits.lower):
-            return True
-        if limits.upper is not None and leak.eps_upper > float(limits.upper):
-            return True
-    return False
+    )
 
 
 def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
