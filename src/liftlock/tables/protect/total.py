@@ -78,6 +78,12 @@ def check_total(total: Notion, specs: Sequence[ColumnSpec], *, together: bool) -
             remedy="give it as its guarantee (--epsilon)",
         )
     for spec in specs:
+        if spec.also:
+            raise NotDefined(
+                "a total budget",
+                f"{spec.column!r}, which has several guarantees",
+                "give that column one secret, or each secret its own budget instead of the total",
+            )
         if spec.local:
             raise NotDefined(
                 "a total budget",
@@ -267,7 +273,7 @@ def kept_share(made: Mechanism) -> float:
     >>> from liftlock import LIP, Prior, design
     >>> made = design(Prior.uniform("ab"), LIP("1"))
     >>> round(kept_share(made), 3)
-    0.16
+    0.311
     """
     origin = made.origin
     if origin is None or origin.nothing is None or origin.truth is None:
