@@ -145,6 +145,10 @@ def test_the_optimum_of_all_is_that_of_brute_force(case: str, utility: str) -> N
         if utility == "mutual-information":
             cost = float(-(masses * np.log(masses)).sum()) - cost
         assert cost == pytest.approx(best, abs=2e-6), how
+        bound = made.origin.bound
+        if utility == "mutual-information":
+            bound = float(-(masses * np.log(masses)).sum()) - bound
+        assert bound <= best + 1e-9, how
         assert made.origin.gap <= 2e-6
 
 
