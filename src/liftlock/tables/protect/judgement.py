@@ -666,6 +666,16 @@ class _Court:
                 tuple(names),
                 remedies=self._drops(names),
             )
+        found = {name for each in judged for name in each.columns}.union(*groups.values())
+        unique = [name for name in self.protection.identities if name not in found]
+        if unique:
+            yield Finding(
+                "open",
+                f"almost every value of {_listed(unique)} is unique: it identifies rows, and was "
+                "measured in bands only",
+                columns=tuple(unique),
+                remedies=self._drops(unique),
+            )
         if self.protection.not_measured and not self._seen_whole(judged):
             yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")
 

@@ -213,6 +213,7 @@ def prepare(
         stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
         insisted=tuple(kept),
         ordered=look.ordered,
+        identities=look.identities,
         rows_out=tuple(leaks),
         not_measured=(*_not_measured(look, columns, source, rows), *unseen),
         total=None

@@ -331,6 +331,8 @@ class Protection:
     """Those of them that were to be kept whatever they tell."""
     ordered: tuple[str, ...] = ()
     """Secrets and replaced columns by which the rows are sorted or grouped."""
+    identities: tuple[str, ...] = ()
+    """Kept columns in which nearly every row has a value of its own."""
     head: ReportHead = ReportHead()
     command: tuple[str, ...] = ()
     """The words of the command that asked for it, after ``liftlock``; empty if none did."""
