@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
+from liftlock.exact.budget import Budget
 from liftlock.mechanism import Mechanism
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import Notion
+from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lift import LeakRange
 
 if TYPE_CHECKING:
@@ -281,6 +282,17 @@ class KeptColumn:
     pooled: float = 0.0
     """The share of rows whose values are too rare to be judged one by one, and tell more together;
     0 if the leakages are those of single values."""
+
+    def exceeds(self, notion: Notion) -> bool:
+        """Tell whether it tells more than a notion allows a released column to tell."""
+        limits = notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        return any(
+            limit is not None and told > float(limit)
+            for told, limit in zip((self.eps_lower, self.eps_upper), limits, strict=True)
+        )
 
 
 @dataclass(frozen=True)
