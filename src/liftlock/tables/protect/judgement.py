@@ -26,6 +26,7 @@ from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import CERTAIN, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
@@ -612,8 +613,11 @@ class _Court:
     def _gives(self, names: Sequence[str]) -> tuple[Remedy, ...]:
         """Return the remedy that makes the promise one given kept columns, if there are few."""
         fresh = [name for name in names if name not in self._given]
-        if not self.limits.keys().isdisjoint(fresh):
-            return ()  # a secret is never given
+        if not {*self.limits, *self.protection.identities}.isdisjoint(fresh):
+            return ()  # secrets are never given, and identities would have no rows
+        sizes = (row.values for row in self.protection.rows_out if set(row.kept) == set(names))
+        if FEWEST * max(sizes, default=math.inf) > self.protection.rows:
+            return ()  # most of their values have too few rows for tables of their own
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
