@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,8 @@ from liftlock._runtime.progress import Progress
 from liftlock.errors import FileError, InputError, listed
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint
-from liftlock.model.alphabet import Alphabet
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.columns import MISSING_LABEL
 from liftlock.tables.formats.base import TableSource
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn
@@ -122,16 +123,34 @@ def _comparable(column: pa.Array, name: str) -> pa.Array:
 
 
 def _spellings(alphabet: Alphabet) -> pa.Array:
-    """Return the labels as cells are compared: capitals of one letter may have several small ones.
+    """Return the labels as cells are compared."""
+    return pa.array(sorted(labels_by_spelling(alphabet)), pa.large_string())
 
-    >>> _spellings(Alphabet.of(["Straße", 2.0])).to_pylist()
-    ['2', 'strasse', 'straße']
+
+def labels_by_spelling(alphabet: Alphabet) -> dict[str, Label]:
+    """Return labels as cells are compared: capitals of one letter may have several small ones.
+
+    >>> labels_by_spelling(Alphabet.of(["Straße", 2.0]))
+    {'straße': 'Straße', 'strasse': 'Straße', '2': 2}
     """
-    found: set[str] = set()
+    found: dict[str, Label] = {}
     for label in alphabet.labels:
         text = _WHOLE.sub(r"\1", str(label).strip())
-        found |= {text.lower(), text.casefold(), text.upper().lower()}
-    return pa.array(sorted(found), pa.large_string())
+        for spelling in (text.lower(), text.casefold(), text.upper().lower()):
+            found.setdefault(spelling, label)
+    return found
+
+
+def label_of_cell(cell: Any, known: Mapping[str, Label]) -> tuple[Label, bool]:
+    """Return the label of a cell, and whether it is a known one.
+
+    >>> known = labels_by_spelling(Alphabet.of(["Ann", 2, "(missing)"]))
+    >>> [label_of_cell(cell, known) for cell in (" ANN", 2.0, None, "Bob")]
+    [('Ann', True), (2, True), ('(missing)', True), ('Bob', False)]
+    """
+    text = "" if cell is None else str(cell).strip()
+    label = known.get(_WHOLE.sub(r"\1", text.lower()) if text else MISSING_LABEL)
+    return (text or MISSING_LABEL, False) if label is None else (label, True)
 
 
 # --- what goes, and what may stay ----------------------------------------------------------------
@@ -231,7 +250,7 @@ class _Look:
             column = each.column if self._is_there(each.column) else None
             if column is not None:
                 seen = tally.found(column, place)
-                if not seen.nearly_all:
+                if tally.rows and not seen.nearly_all:
                     if seen.filled and column not in self.said:
                         raise _wrong_secret_error(self.source, seen, each.labels)
                     column = None

@@ -633,7 +633,7 @@ def test_tables_that_are_not_there(run: Run) -> None:
     [
         "liftlock.mechanism.Mechanism.to_json",
         "liftlock.report.html.html_report",
-        "liftlock.cli.protect._check_unchanged",
+        "liftlock.cli.protect.check_unchanged",
     ],
 )
 def test_what_goes_wrong_late_keeps_the_old_files(
