@@ -158,6 +158,7 @@ def release_command(
             f"{work.kept:,} missing cells were kept missing: whether a value is missing is not "
             "protected"
         )
+    book.note_second(made, note)
     if replaced:
         note.note_overwritten(output)
     note(f"written to {output}")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import liftlock as ll
-from tests.published_rows import Row
+from tests.published_rows import Row, sites
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -209,3 +209,10 @@ def test_a_frame_says_its_verdict() -> None:
     assert done.verdict.findings[0].remedies[0].python == "drop=['ward']"
     clean = ll.protect(frame, "code", "lip=0.5", secret="hiv", seconds=3, drop=["ward", "room; no"])
     assert clean.verdict.level == "kept"
+
+
+def test_sites_that_code_the_other_way_round_are_seen(run: Run) -> None:
+    files = {"people.csv": csv_of(sites())}
+    verdict = verdict_of(run(*ASK, "--json", files=files))
+    assert verdict["level"] == "broken"
+    assert verdict["findings"][0]["columns"] == ["site"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import round_down_text, round_up_text
+from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import CERTAIN, percent, shown
@@ -434,7 +434,7 @@ class _Court:
 
     def _kept_against(self, leak: KeptColumn, limits: _Limits) -> Finding | None:
         told = LeakRange(leak.eps_lower, leak.eps_upper)
-        rare = percent(leak.pooled)
+        rare = _share(leak.pooled)
         pooled = f" (rare values, in {rare} of the rows, taken together)" if leak.pooled else ""
         subject = f"{shown(leak.name)} alone{pooled}"
         columns = (leak.name,)
@@ -491,7 +491,7 @@ class _Court:
         if row.unbounded_share and set(limits.given) <= set(row.kept):
             return Finding(
                 "open",
-                f"{what}: in {percent(row.unbounded_share)} of the rows the values of {beside} "
+                f"{what}: in {_share(row.unbounded_share)} of the rows the values of {beside} "
                 f"are too rare to bound what the row tells about {shown(row.secret)}",
                 row.secret,
                 row.kept,
@@ -818,6 +818,11 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
         if said
     ]
     return f"{about} {' and '.join(words)}"
+
+
+def _share(share: float) -> str:
+    """Write a share with a blank that is one everywhere."""
+    return percent(share).replace(GLUE, " ")
 
 
 def _up_to(value: float) -> str:

@@ -168,7 +168,15 @@ def prepare(
             f"{', '.join(map(repr, alone))}: the joint leakage with the other columns was not "
             "accounted for, because its priors are per user"
         )
-    leaks, unseen = row_leaks(source, released, look.values, rows, watch=watch)
+    going = source
+    if plan is not None:
+        rows, going = plan.people.rows, plan.rows_of(source)
+        columns = [
+            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
+            for each, spec in zip(columns, asked, strict=False)
+        ]
+        released = columns
+    leaks, unseen = row_leaks(going, released, look.values, rows, watch=watch)
     notes = [*missed, *_kept_notes(look, kept)]
     wanted = asked if total is None else [replace(spec, notion=total) for spec in asked]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, wanted))
@@ -178,11 +186,6 @@ def prepare(
     replaced = {spec.column for spec in specs}
     repeating: tuple[RepeatingColumn, ...] = ()
     if plan is not None:
-        rows = plan.people.rows
-        columns = [
-            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
-            for each, spec in zip(columns, asked, strict=False)
-        ]
         notes += plan.notes()
     elif released:
         watch(Step("looking for people with several rows"))
