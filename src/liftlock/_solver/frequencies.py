@@ -193,7 +193,8 @@ def _few_cuts(task: Task, problem: Problem) -> Rationals | None:
     if problem.uncertain and problem.ratio is None:
         few = task.symbols <= LIMITS.set_symbols or task.how == "enumeration"
         return set_half_spaces(problem) if few else None
-    few = task.symbols <= LIMITS.listed_symbols or task.cells <= LIMITS.listed_cells
+    few = task.symbols <= LIMITS.listed_symbols
+    few = few or (task.all_behind and task.cells <= LIMITS.listed_cells)
     return half_spaces(problem) if few or task.how == "enumeration" else None
 
 

@@ -27,6 +27,7 @@ from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import ProtectedColumn
 from liftlock.tables.protect.spec import (
     AnyNotion,
+    AnySecrets,
     ColumnSpec,
     SpecOptions,
     column_specs,
@@ -43,7 +44,7 @@ def protect(
     column: str | Sequence[str] | Sequence[ColumnSpec],
     notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
     *,
-    secret: str | Sequence[str | None] | None = None,
+    secret: AnySecrets = None,
     path: str | os.PathLike[str] | None = None,
     together: bool = False,
     drop: Sequence[str] = (),
@@ -75,10 +76,9 @@ def protect(
                 value=spec.column,
                 remedy="use a file or a data frame",
             )
-        for name in (spec.column, spec.secret):
-            if name is not None:
-                arrow_type(df.schema[column_position(df, name)])
-                learned.add(name)
+        for name in (spec.column, *spec.secrets):
+            arrow_type(df.schema[column_position(df, name)])
+            learned.add(name)
         if is_numeric(spec, arrow_type(df.schema[column_position(df, spec.column)])):
             numeric.add(spec.column)
     place = None if path is None else os.fspath(path)

@@ -109,12 +109,13 @@ class PageView:
         """A row for each column: its secret, its guarantee, and how much is kept."""
         return [
             [
-                named(column.name),
-                "the value itself" if column.secret is None else named(column.secret),
-                tag("code", column.guarantee, class_="whole"),
-                column.headline,
+                named(facet.name),
+                "the value itself" if facet.secret is None else named(facet.secret),
+                tag("code", facet.guarantee, class_="whole"),
+                "" if place else column.headline,
             ]
             for column in self.columns
+            for place, facet in enumerate(column.facets)
         ]
 
     @property
@@ -225,9 +226,9 @@ class KeptView:
 
 def _kept_view(protection: Protection, secret: str, columns: Sequence[KeptColumn]) -> KeptView:
     limits = [
-        column.mechanism.notion.belief_limits()
+        notion.belief_limits()
         for column in protection.columns
-        if column.guards(secret)
+        for notion in column.limits_for(secret)
     ]
     up = sorted({float(limit.upper.nats()) for limit in limits if limit.upper is not None})
     down = sorted({float(limit.lower.nats()) for limit in limits if limit.lower is not None})
@@ -262,6 +263,8 @@ def _kept_bar(name: str, moved: float, full: float, budgets: Sequence[float]) ->
 
 # --- a column -------------------------------------------------------------------------------------
 
+_SEVERAL = 2
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
@@ -269,11 +272,29 @@ class ColumnView:
 
     key: str
     column: ProtectedColumn
+    beside: tuple[str | None, ...] = ()
+    """What else the same mechanism hides, where this is about one of several guarantees."""
 
     @property
     def made(self) -> Mechanism:
         """Its mechanism."""
         return self.column.mechanism
+
+    @cached_property
+    def facets(self) -> list[ColumnView]:
+        """The column once for each of its guarantees."""
+        every = [facet.secret for facet in self.column.facets]
+        if len(every) < _SEVERAL:
+            return [self]
+        return [
+            ColumnView(f"{self.key}-{place + 1}", facet, tuple(every[:place] + every[place + 1 :]))
+            for place, facet in enumerate(self.column.facets)
+        ]
+
+    @property
+    def hidden_itself(self) -> bool:
+        """Whether another of its guarantees is about its own value."""
+        return None in self.beside
 
     @property
     def name(self) -> str:
@@ -662,7 +683,11 @@ class TogetherView:
     def beyond(self) -> list[str]:
         """The columns whose budget for one is exceeded by all together."""
         limits = self.protection.limits_of(self.leak)
-        return [name for name, notion in limits.items() if not self.leak.keeps(notion)]
+        return [
+            name
+            for name, notions in limits.items()
+            if not all(self.leak.keeps(notion) for notion in notions)
+        ]
 
 
 def factors(account: Account) -> tuple[Fraction | None, Fraction]:

@@ -94,7 +94,9 @@ def named(column: ProtectedColumn) -> str:
 
 
 def _column(column: ProtectedColumn) -> list[RenderableType]:
-    secret = "its own value" if column.secret is None else shown(column.secret)
+    told = dict.fromkeys(about for about, _ in column.promises)
+    hidden = ["its own value" if each is None else shown(each) for each in told]
+    secret = " and ".join([*([", ".join(hidden[:-1])] if hidden[1:] else []), hidden[-1]])
     parts: list[RenderableType] = [
         Text(f"{named(column)}, hiding {secret}", style="bold underline")
     ]

@@ -49,6 +49,8 @@ class LearnedColumn:
     """The mean of each cell of numbers, beside a secret."""
     decimals: int | None = None
     """So many decimals have the numbers that are released; None leaves them as they are."""
+    also: tuple[Prior | Joint, ...] = ()
+    """What is known of further secrets of the same inputs, or of the inputs alone."""
 
     @property
     def alone(self) -> ColumnEncoding | None:
@@ -153,6 +155,25 @@ def learn_labels(
     return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes))
 
 
+def add_labels(learned: LearnedColumn, counts: Counts, policy: Policy, secret: str) -> Joint:
+    """Count a further secret by the inputs that were made of a column.
+
+    >>> jobs = {("f", "cook"): 2, ("m", "cook"): 4, ("f", "nurse"): 3}
+    >>> learned = learn_labels("job", jobs, secret="sex")
+    >>> by_home = {("a", "cook"): 5, ("b", "cook"): 1, ("b", "nurse"): 3}
+    >>> add_labels(learned, by_home, Policy(), "home").counts
+    ((5, 0), (1, 3))
+    """
+    code, inputs = learned.encoding.columns[0], learned.context.inputs
+    reader = CellReader(code, inputs)
+    table = Counter[tuple[Label, int]]()
+    for (told, value), count in _parse_integers(_unwrap_labels(counts, policy, True)).items():
+        table[told, reader.index(value)] += count
+    made = _make_context(code.name, table, inputs, policy, secret)
+    assert isinstance(made, Joint)
+    return made
+
+
 def learn_numbers(
     name: str,
     numbers: Floats,
@@ -227,6 +248,23 @@ def learn_numbers(
     fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
     means = tuple(float(point) for point in points)
     return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes), means)
+
+
+def add_numbers(
+    learned: LearnedColumn,
+    numbers: Floats,
+    secrets: pa.ChunkedArray,
+    policy: Policy,
+    secret: str,
+) -> Joint:
+    """Count a further secret by the cells that were made of numbers."""
+    code, inputs = learned.encoding.columns[0], learned.context.inputs
+    empty = np.isnan(numbers)
+    cells = np.searchsorted(np.array(code.edges[1:-1]), np.where(empty, 0.0, numbers), side="right")
+    table = _count_pairs(secrets, np.where(empty, len(code.bins), cells), len(inputs))
+    made = _make_context(code.name, table, inputs, policy, secret)
+    assert isinstance(made, Joint)
+    return made
 
 
 def _count_pairs(

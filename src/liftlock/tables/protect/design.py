@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -30,9 +31,11 @@ from liftlock.model.columns import ColumnEncoding
 from liftlock.model.continuous.grid import GridPrior, number_labels, round_numbers
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.lip import lift_notion
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.result import Curve, CurvePoint
+from liftlock.tables.protect.spec import Hidden
 from liftlock.utility.base import Utility
 from liftlock.utility.registry import make_utility
 
@@ -48,6 +51,7 @@ def choose_design(
     context: Context,
     notion: Notion,
     *,
+    also: Sequence[Wanted] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
@@ -57,7 +61,8 @@ def choose_design(
 
     The optimum comes first: once it is proved, nothing else can be better. If time runs out
     before, its best mechanism so far competes with those of all other methods. Methods that report
-    sets of values are left out: a column has one value in each cell.
+    sets of values are left out: a column has one value in each cell. With `also` the mechanism
+    keeps these guarantees too; methods that cannot do that are left out.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior
@@ -67,7 +72,7 @@ def choose_design(
     """
     tell = ignore_progress if watch is None else watch
     if method is not None and method != "auto":
-        made = _design_with(method, context, notion, utility, seconds, tell)
+        made = _design_with(method, context, (notion, *also), utility, seconds, tell)
         if isinstance(made.channel, SupportChannel):
             raise NotDefined(
                 f"the method {method}",
@@ -79,7 +84,7 @@ def choose_design(
     found: list[Mechanism] = []
     refused: list[LiftlockError] = []
     best: Design = DESIGNS["optimal"]
-    fitting = _fitting(context, notion)
+    fitting = _fitting(context, notion, also)
     others = [entry for entry in fitting if entry is not best and not entry.on_request]
     # Fixed shares, so that what is chosen does not depend on how fast the machine is.
     searching = sum(entry.accepts("seconds") for entry in others)
@@ -89,7 +94,7 @@ def choose_design(
             continue
         limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
         try:
-            made = _design_with(entry.key, context, notion, utility, max(1.0, limit), tell)
+            made = _design_with(entry.key, context, (notion, *also), utility, max(1.0, limit), tell)
         except LiftlockError as error:
             refused.append(error)
             continue
@@ -108,7 +113,7 @@ def choose_design(
 def _design_with(
     key: str,
     context: Context,
-    notion: Notion,
+    asked: Sequence[Notion | Wanted],
     utility: str | Utility | None,
     seconds: float,
     tell: Progress,
@@ -120,7 +125,8 @@ def _design_with(
         options["seconds"] = seconds
     if entry is not None and entry.accepts("watch"):
         options["watch"] = lambda step: tell(Step(f"designing ({key}): {step}"))
-    return design(context, notion, utility=utility, method=key, **options)
+    only = asked[0] if len(asked) == 1 else asked
+    return design(context, only, utility=utility, method=key, **options)
 
 
 def _is_proved_optimal(made: Mechanism) -> bool:
@@ -142,12 +148,15 @@ class ColumnDesign:
     notion: Notion
     """What the core was designed for: what missing cells leave of the budget."""
     utility: str | Utility | None
+    also: tuple[Wanted, ...] = ()
+    """What the core keeps besides."""
 
 
 def check_design(
     learned: LearnedColumn,
     notion: Notion,
     *,
+    also: Sequence[Hidden] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
 ) -> None:
@@ -161,12 +170,22 @@ def check_design(
     liftlock.errors.NotDefined: ...
     """
     context, asked, utility = _problem(learned, notion, utility)
+    more = _wanted(learned, also)
     if method is not None and method != "auto":
-        DesignRequest.of(find_design(method), context, asked, {}, utility=utility)
+        DesignRequest.of(find_design(method), context, asked, {}, more, utility=utility)
         return
     read_goal(restrict_to_support(context)[0], utility, whole=context)
-    if not _fitting(context, asked):
+    if not _fitting(context, asked, more):
         raise _no_design_error(context, asked)
+    for each in more:
+        if not _fitting(each.context, each.notion, more):
+            raise _no_design_error(each.context, each.notion)
+
+
+def _wanted(learned: LearnedColumn, also: Sequence[Hidden]) -> tuple[Wanted, ...]:
+    """Return what else is wanted, with what was learned of it."""
+    pairs = zip(also, learned.also, strict=True)
+    return tuple(Wanted(notion, context, secret) for (secret, notion), context in pairs)
 
 
 def _problem(
@@ -184,12 +203,15 @@ def _problem(
     return context, notion, utility
 
 
-def _fitting(context: Context, notion: Notion) -> list[Design]:
-    """Return the designs that release a column in this context under this notion."""
+def _fitting(context: Context, notion: Notion, also: Sequence[Wanted] = ()) -> list[Design]:
+    """Return the designs that release a column in this context under these notions."""
     return [
         entry
         for entry in DESIGNS.values()
-        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
+        if entry.keeps
+        and context.kind in entry.contexts
+        and notion.name in entry.notions
+        and (not also or entry.accepts("beside"))
     ]
 
 
@@ -205,6 +227,7 @@ def design_column(
     learned: LearnedColumn,
     notion: Notion,
     *,
+    also: Sequence[Hidden] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
@@ -220,9 +243,9 @@ def design_column(
     ('lip(epsilon=1)', '(missing)')
     """
     context, asked, utility = _problem(learned, notion, utility)
-    code = learned.alone
+    code, more = learned.alone, _wanted(learned, also)
     core = choose_design(
-        context, asked, utility=utility, method=method, seconds=seconds, watch=watch
+        context, asked, also=more, utility=utility, method=method, seconds=seconds, watch=watch
     )
     whole = core
     if learned.fixed is not None:
@@ -235,7 +258,7 @@ def design_column(
     if code is not None and learned.decimals is not None:
         whole = with_decimals(whole, learned.decimals, code)
     whole = replace(whole, encoding=learned.encoding)
-    return ColumnDesign(learned, whole, core, context, asked, utility)
+    return ColumnDesign(learned, whole, core, context, asked, utility, more)
 
 
 def with_tuples(made: Mechanism) -> Mechanism:
@@ -256,8 +279,14 @@ def with_tuples(made: Mechanism) -> Mechanism:
             assert isinstance(likeliest, tuple)
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
-        made = Mechanism.prove(table, made.notion, made.context, made.origin)
+        made = _prove_again(made, table)
     return made
+
+
+def _prove_again(made: Mechanism, table: Table) -> Mechanism:
+    """Return a mechanism with other names for its outputs, or some of them joined, proved again."""
+    also = [each.wanted for each in made.also]
+    return Mechanism.prove(table, made.notion, made.context, made.origin, also=also)
 
 
 _FINE = Fraction(1, 10**9)
@@ -348,7 +377,7 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
         names.append(code.missing)
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
-    return Mechanism.prove(whole, made.notion, context, made.origin)
+    return _prove_again(made, whole)
 
 
 def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:
@@ -381,10 +410,9 @@ def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mecha
     )
     moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
     what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
-    more = [each.wanted for each in made.also]
-    found = Mechanism.prove(named, made.notion, made.context, made.origin, also=more)
     return with_remark(
-        found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
+        _prove_again(made, named),
+        f"released as {what}, at most {moved:.2g} from the best reading of each output",
     )
 
 
@@ -432,12 +460,16 @@ def trace_curve(
     context: Context,
     notion: Notion,
     *,
+    also: Sequence[Wanted] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = 10.0,
     watch: Progress | None = None,
 ) -> Curve | None:
-    """Design at other budgets in the time given; None if there was time for none."""
+    """Design at other budgets in the time given; None if there was time for none.
+
+    Of several guarantees all budgets are scaled, and the first one is told.
+    """
     origin = made.origin
     if origin is None or origin.nothing is None or origin.truth is None:
         return None
@@ -454,6 +486,7 @@ def trace_curve(
             other = choose_design(
                 context,
                 notion.scaled(scale),
+                also=[each._replace(notion=each.notion.scaled(scale)) for each in also],
                 utility=utility,
                 method=method,
                 seconds=left / (len(SCALES) - done),

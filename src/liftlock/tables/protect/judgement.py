@@ -348,10 +348,11 @@ class _Court:
             return
         seen = {leak.secret for leak in self.protection.combined}
         for leak in self.protection.combined:
-            for notion in self.protection.limits_of(leak).values():
-                if not leak.keeps(notion):
-                    yield self._too_much_together(leak, notion)
-                    break
+            told = self.protection.limits_of(leak).values()
+            broken = (each for notions in told for each in notions if not leak.keeps(each))
+            notion = next(broken, None)
+            if notion is not None:
+                yield self._too_much_together(leak, notion)
         names = tuple(column.name for column in columns)
         own = {
             each.about[0] for column in columns for each in _promises(column, self.protection.stays)
@@ -389,7 +390,7 @@ class _Court:
     def _together(self) -> tuple[Remedy, ...]:
         """Return the remedy that protects columns as one value, where that is possible."""
         columns = self.protection.columns
-        alike = {(column.secret, str(column.mechanism.notion)) for column in columns}
+        alike = {tuple((about, str(told)) for about, told in each.promises) for each in columns}
         simple = all(
             column.learned
             and not column.mechanism.per_user
@@ -664,6 +665,16 @@ class _Court:
                 missing[0],
                 tuple(names),
                 remedies=self._drops(names),
+            )
+        found = {name for each in judged for name in each.columns}.union(*groups.values())
+        unique = [name for name in self.protection.identities if name not in found]
+        if unique:
+            yield Finding(
+                "open",
+                f"almost every value of {_listed(unique)} is unique: it identifies rows, and was "
+                "measured in bands only",
+                columns=tuple(unique),
+                remedies=self._drops(unique),
             )
         if self.protection.not_measured and not self._seen_whole(judged):
             yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")

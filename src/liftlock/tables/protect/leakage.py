@@ -33,6 +33,9 @@ from liftlock.transfer.bets import Bets
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
 
+Secrets = str | None | Sequence[str | None]
+"""The secret of a column, or several; None is the value of the column itself."""
+
 
 @dataclass(frozen=True)
 class CountedTuples:
@@ -59,14 +62,16 @@ class CountedTuples:
         source: TableSource,
         names: Sequence[str],
         mechanisms: Sequence[Mechanism],
-        secrets: Sequence[str | None],
+        secrets: Sequence[Secrets],
         watch: Progress | None = None,
     ) -> CountedTuples:
-        """Count a table; the secret None is the value of the column itself, one for each."""
+        """Count a table for the secrets of each column; None is the value of the column itself."""
         columns = [ColumnRandomiser(each) for each in mechanisms]
         inputs = tuple(each.channel.inputs for each in mechanisms)
-        told = sorted({each for each in secrets if each is not None and each in source.columns})
-        own = tuple(at for at, secret in enumerate(secrets) if secret is None)
+        lists = [(some,) if some is None or isinstance(some, str) else some for some in secrets]
+        named = dict.fromkeys(each for some in lists for each in some if each is not None)
+        told = sorted(each for each in named if each in source.columns)
+        own = tuple(at for at, some in enumerate(lists) if None in some)
         tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
         tuples: Counter[tuple[int, ...]] = Counter()
         wanted = {*names, *told}
@@ -85,8 +90,8 @@ class CountedTuples:
                 return cls(tuple(names), inputs, {}, (), Counter(), (missed,))
         unknown = tuple(
             f"the table has no column {secret!r}: the joint leakage about it is unknown"
-            for secret in dict.fromkeys(secrets)
-            if secret is not None and secret not in told
+            for secret in named
+            if secret not in told
         )
         by_secret = dict(zip(told, tallies, strict=True))
         return cls(tuple(names), inputs, by_secret, own, tuples, unknown)
@@ -114,7 +119,7 @@ class CountedTuples:
 def combined_leaks(
     source: TableSource,
     released: Sequence[ProtectedColumn],
-    secrets: Sequence[str | None],
+    secrets: Sequence[Secrets],
     watch: Progress | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
     """Account for all released columns under each secret; say which could not be accounted for."""

@@ -91,6 +91,13 @@ def prepare(
         )
     plan = None
     if person is not None:
+        for spec in specs:
+            if spec.also:
+                raise NotDefined(
+                    "several guarantees for one column",
+                    "people with several rows",
+                    f"give {spec.column!r} one secret, or leave out the people (--person)",
+                )
         if total is not None:
             if per_person == "divide":
                 raise NotDefined(
@@ -128,7 +135,7 @@ def prepare(
     for group, learned in groups:
         _check_group_design(counting, group, learned, watch)
     watch(Step("inspecting the other columns"))
-    hidden = [each for each in map(_protected_target, asked) if each in source.columns]
+    hidden = [each for spec in asked for each in _protected_targets(spec) if each in source.columns]
     look = inspect_other_columns(
         source,
         [column for column in source.columns if column not in dropped],
@@ -148,7 +155,7 @@ def prepare(
     if bound is not None:
         # What a longer search finds may tell more together; what the split audited does not.
         limits.append(short / _FOR_THE_DESIGN if curve else short)
-    told = [spec.secret for spec in asked if not spec.local]
+    told = [[each for each, _ in spec.hidden] for spec in asked if not spec.local]
     for limit in limits:
         columns = [
             _remember_dropped(
@@ -206,6 +213,7 @@ def prepare(
         stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
         insisted=tuple(kept),
         ordered=look.ordered,
+        identities=look.identities,
         rows_out=tuple(leaks),
         not_measured=(*_not_measured(look, columns, source, rows), *unseen),
         total=None
@@ -230,8 +238,9 @@ def _check_columns(
         for column in (spec.column, *spec.local.values(), *budgets):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
-        if spec.secret is not None and (spec.context is None or spec.secret in source.columns):
-            source.type_of(spec.secret)
+        for secret in spec.secrets:
+            if spec.context is None or secret in source.columns:
+                source.type_of(secret)
     for column in (*drop, *keep):
         source.type_of(column)
     columns = [spec.column for spec in specs]
@@ -246,18 +255,18 @@ def _check_columns(
             raise InputError(
                 "a protected column is dropped", value=column, remedy="leave out --drop for it"
             )
-    secrets = [spec.secret for spec in specs if spec.secret in source.columns and spec.secret]
+    secrets = [each for spec in specs for each in spec.secrets if each in source.columns]
     # A model's opinion of a person is a statement about that person, too.
     models = [name for spec in specs for name in spec.local.values()]
     out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
     return tuple(dict.fromkeys(out)), keep
 
 
-def _protected_target(spec: ColumnSpec) -> str | None:
-    """Return the column that kept ones are measured against: the secret, or the column itself."""
-    if spec.secret is not None:
-        return spec.secret
-    return None if spec.local else spec.column
+def _protected_targets(spec: ColumnSpec) -> list[str]:
+    """Return the columns that kept ones are measured against: secrets, or the column itself."""
+    if spec.local:
+        return []
+    return [spec.column if secret is None else secret for secret, _ in spec.hidden]
 
 
 # --- designing ----------------------------------------------------------------------------------
@@ -271,7 +280,7 @@ def _check_group_design(
     if learned is None:
         _lock_users(source, spec)
         return
-    check_design(learned, spec.notion, utility=spec.utility, method=spec.method)
+    check_design(learned, spec.notion, also=spec.also, utility=spec.utility, method=spec.method)
     if spec.context is not None and learned.alone is not None:
         reader = CellEncoder(learned.alone, learned.context.inputs)
         for piece in source.batches([spec.column], watch):
@@ -300,6 +309,7 @@ def _protect_column(
     plan = design_column(
         learned,
         spec.notion,
+        also=spec.also,
         utility=spec.utility,
         method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
@@ -346,7 +356,7 @@ def _split_total(
     """Share out a total budget; return the shares, and the time limit of a design that kept it."""
     each = max(1.0, _FOR_THE_SPLIT * seconds / (_DESIGNS * len(specs)))
     counted: CountedTuples | None = None
-    told = [spec.secret for spec in specs]
+    told = [[spec.secret] for spec in specs]
 
     def make(at: int, notion: Notion) -> Mechanism:
         spec = specs[at]
@@ -409,6 +419,7 @@ def _curve(plan: ColumnDesign, spec: ColumnSpec, seconds: float, say: Progress) 
         plan.core,
         plan.context,
         plan.notion,
+        also=plan.also,
         utility=plan.utility,
         method=origin.method if origin is not None else spec.method,
         seconds=max(1.0, seconds),
@@ -457,10 +468,14 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
 
 def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    for spec in specs:
-        if leak.secret != (spec.column if spec.secret is None else spec.secret):
-            continue
-        limits = spec.notion.belief_limits()
+    asked = [
+        notion
+        for spec in specs
+        for secret, notion in spec.hidden
+        if leak.secret == (spec.column if secret is None else secret)
+    ]
+    for notion in asked:
+        limits = notion.belief_limits()
         if limits == (None, None):
             # Of other notions lifts say nothing: whatever is told may be too much.
             limits = LiftLimits(Budget.of(0), Budget.of(0))

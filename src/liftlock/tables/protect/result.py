@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,9 +87,40 @@ class ProtectedColumn:
     in_table: EmpiricalLeakage | None = None
     """For a prior or joint that was given, or smoothed: how the table itself agrees with it."""
 
+    @property
+    def facets(self) -> tuple[ProtectedColumn, ...]:
+        """The column once for each of its guarantees, as if there were no other."""
+        made = self.mechanism
+        if not made.also:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                secret=about,
+                mechanism=replace(
+                    made, certificate=each.certificate, context=each.context, also=()
+                ),
+            )
+            for (about, _), each in zip(self.promises, made.guarantees, strict=True)
+        )
+
+    @property
+    def promises(self) -> tuple[tuple[str | None, Notion], ...]:
+        """What it promises about which secrets; None is its own value."""
+        first, *also = self.mechanism.guarantees
+        return ((self.secret, first.notion), *((each.about, each.notion) for each in also))
+
+    def limits_for(self, secret: str) -> tuple[Notion, ...]:
+        """Return what it promises about a secret, which may be its own value."""
+        return tuple(
+            notion
+            for about, notion in self.promises
+            if secret == (self.name if about is None else about)
+        )
+
     def guards(self, secret: str) -> bool:
         """Tell whether it is protected so that this is not inferred; it may be its own value."""
-        return secret == (self.name if self.secret is None else self.secret)
+        return bool(self.limits_for(secret))
 
 
 @dataclass(frozen=True)
@@ -300,6 +331,8 @@ class Protection:
     """Those of them that were to be kept whatever they tell."""
     ordered: tuple[str, ...] = ()
     """Secrets and replaced columns by which the rows are sorted or grouped."""
+    identities: tuple[str, ...] = ()
+    """Kept columns in which nearly every row has a value of its own."""
     head: ReportHead = ReportHead()
     command: tuple[str, ...] = ()
     """The words of the command that asked for it, after ``liftlock``; empty if none did."""
@@ -311,10 +344,12 @@ class Protection:
 
         return judge(self)
 
-    def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
+    def limits_of(self, leak: CombinedLeak) -> dict[str, tuple[Notion, ...]]:
         """Return what the columns that hide a secret promise: each by itself, or one for all."""
         return {
-            column.name: column.mechanism.notion if self.total is None else self.total.notion
+            column.name: column.limits_for(leak.secret)
+            if self.total is None
+            else (self.total.notion,)
             for column in self.columns
             if column.name in leak.columns and column.guards(leak.secret)
         }
@@ -324,5 +359,9 @@ class Protection:
         return tuple(
             leak.secret
             for leak in self.combined
-            if any(not leak.keeps(notion) for notion in self.limits_of(leak).values())
+            if any(
+                not leak.keeps(notion)
+                for notions in self.limits_of(leak).values()
+                for notion in notions
+            )
         )

@@ -55,6 +55,12 @@ def check_total(total: Notion, specs: Sequence[ColumnSpec], *, together: bool) -
             remedy="give it as its guarantee (--epsilon)",
         )
     for spec in specs:
+        if spec.also:
+            raise NotDefined(
+                "a total budget",
+                f"{spec.column!r}, which has several guarantees",
+                "give that column one secret, or each secret its own budget instead of the total",
+            )
         if spec.local:
             raise NotDefined(
                 "a total budget",

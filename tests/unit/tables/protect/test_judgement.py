@@ -204,6 +204,13 @@ def test_every_kept_column_owes_a_measure_for_every_secret() -> None:
     assert judge(beside(other)).level == "conditional"
 
 
+def test_columns_of_identities_are_a_condition_even_if_bands_of_them_tell_nothing() -> None:
+    finding = only(judge(beside(row("person"), identities=("person",))))
+    assert (finding.kind, finding.columns) == ("open", ("person",))
+    told = row("person", beyond=LeakRange(INF, INF))
+    assert len(judge(beside(told, identities=("person",))).findings) == 1
+
+
 def test_what_was_not_looked_at_is_a_condition() -> None:
     missed = ("3 pairs of columns", "the rest")
     some = beside(row("a"), row("b"), not_measured=missed)
