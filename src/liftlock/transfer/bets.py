@@ -57,6 +57,9 @@ _MOST_STEPS = 1 << 14
 _LEFT = 0.5
 """What a row leaves of the capital at least, where P(s) is near what the first rows say."""
 
+_HOPE = 0.5
+"""Bets are placed where the first rows show so much of what would decide them."""
+
 _NEAR = 3.0
 """So many standard errors from what the first rows say are near."""
 
@@ -256,7 +259,7 @@ class Bets:
         else:
             ratio = known.ratio(side, sign * enough, last=against)
             if against:
-                placed = ratio != 1.0
+                placed = known.decided(1.0, _HOPE * sign * enough)
         group, output = np.nonzero(placed)
         parts, secrets, _ = self._tables.shape
         share = _FOR_SECRETS * error / 2 / ((self.parts or parts) * secrets if against else 1)
@@ -364,7 +367,7 @@ class _Stakes:
         both = (told @ w + p * mean) / (rows + 1)
         return cls(rows, p, mean, square, both, (told @ w**2 + p * square) / (rows + 1))
 
-    def spread(self, ratio: Floats) -> Floats:
+    def spread(self, ratio: Floats | float) -> Floats:
         """Return the standard deviation of Z with k = R E[w]."""
         p, mean, slope = self.p, self.mean, ratio * self.mean
         alone = (ratio * p) ** 2 * (self.square - mean**2)
@@ -374,19 +377,20 @@ class _Stakes:
         found: Floats = np.sqrt(np.maximum(alone - 2 * ratio * p * mixed + told, least))
         return found
 
-    def ratio(self, side: Side, enough: Floats, *, last: bool) -> Floats:
-        """Return the first limit R at which a bet would be decided, or the last one.
+    def decided(self, ratio: Floats | float, enough: Floats) -> npt.NDArray[np.bool_]:
+        """Tell where Z is above 0 by so many standard deviations (below it, if negative)."""
+        z = np.sign(enough) * (self.mean * ratio * self.p - self.both)
+        return np.asarray(z >= np.abs(enough) * self.spread(ratio))
 
-        It is decided if Z is above 0 by so many standard deviations (below it, if negative).
-        """
-        sign, limits = np.sign(enough), np.exp(_TRIED if side == "upper" else -_TRIED)
+    def ratio(self, side: Side, enough: Floats, *, last: bool) -> Floats:
+        """Return the first limit R at which a bet would be decided, or the last one."""
+        limits = np.exp(_TRIED if side == "upper" else -_TRIED)
         found = np.full(self.both.shape, limits[0] if last else limits[-1])
         step = max(1, _MOST_AT_ONCE // max(1, self.both.size))
         limits = limits if last else limits[::-1]
         for start in range(0, len(limits), step):
             tried = limits[start : start + step, None, None]
-            z = sign * (self.mean * tried * self.p - self.both)
-            decided = z >= np.abs(enough) * self.spread(tried)
+            decided = self.decided(tried, enough)
             place = len(tried) - 1 - decided[::-1].argmax(axis=0)
             found = np.where(decided.any(axis=0), tried[place, 0, 0], found)
         return found

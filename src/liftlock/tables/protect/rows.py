@@ -72,7 +72,7 @@ _BITS = 31
 _WORTH = 4.0
 """About so many standard errors are chance: a guess, to know where to look."""
 
-_MOST_LOOKS = 12
+_MOST_LOOKS = 32
 """Kept cells in which a lower bound is looked for, on either side."""
 
 _NEAR = 1e-9
