@@ -284,3 +284,15 @@ def test_pipelines_and_copies() -> None:
     assert again.mechanisms_ == private.mechanisms_
     assert again.get_params() == clone(private).get_params() == private.get_params()
     assert len(again.transform(frame[["job"]])) == 100
+
+
+def test_all_columns_have_their_turn_and_the_index_stays() -> None:
+    """Features with the values of the target are replaced; an index that has them is kept."""
+    told = ["no", "yes"] * 30
+    frame = pd.DataFrame(
+        {"one": ["no", "no", "yes"] * 20, "other": ["yes", "no", "no", "yes"] * 15}
+    )
+    private = PrivateColumn(secret="y", epsilon=1).fit(frame, told)
+    assert list(private.transform(frame).columns) == ["one", "other"]
+    with pytest.raises(InputError, match="column 'target' has the values of the secret"):
+        private.transform(frame.set_index(pd.Index(told, name="target")))

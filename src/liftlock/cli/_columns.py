@@ -24,6 +24,7 @@ from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
 from liftlock.model.columns import MISSING, UNSEEN, Missing, Unseen
+from liftlock.model.conditional import FEWEST
 from liftlock.model.continuous.grid import check_bins, read_domain
 from liftlock.model.person import PER_PERSON, PerPerson
 from liftlock.notions.base import Notion
@@ -190,6 +191,22 @@ class ColumnOptions(OptionGroup):
         "whole numbers, else as many as tell them apart]",
     )
 
+    given: tuple[str, ...] = option(
+        "--given",
+        multiple=True,
+        metavar="NAME",
+        help="Column that stays in the output and that the mechanism may use: the guarantee then "
+        "holds given each of its values, for whoever sees it. Repeatable.",
+    )
+    given_rows: int = option(
+        "--given-rows",
+        type=click.IntRange(min=1),
+        default=FEWEST,
+        show_default=True,
+        metavar="N",
+        help="With --given: values in fewer than N rows share one table.",
+    )
+
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
         found: dict[str, Path | None] = {}
@@ -256,6 +273,8 @@ class ColumnOptions(OptionGroup):
             local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
             normalise=self.normalise,
+            given=self.given,
+            given_rows=self.given_rows,
         )
 
     def read_total(self) -> tuple[Notion | None, dict[str, str]]:

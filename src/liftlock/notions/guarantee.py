@@ -63,6 +63,11 @@ class Guarantee:
         return Wanted(self.notion, self.context, self.about)
 
     @property
+    def treatment(self) -> Impossible:
+        """What it does with impossible inputs: it was proved without those, or refuses them."""
+        return "ignore" if self.certificate.unprotected else "refuse"
+
+    @property
     def subject(self) -> str:
         """What it protects, in words."""
         if self.about is not None:

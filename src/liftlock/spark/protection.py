@@ -76,7 +76,7 @@ def protect(
                 value=spec.column,
                 remedy="use a file or a data frame",
             )
-        for name in (spec.column, *spec.secrets):
+        for name in (spec.column, *spec.secrets, *spec.given):
             arrow_type(df.schema[column_position(df, name)])
             learned.add(name)
         if is_numeric(spec, arrow_type(df.schema[column_position(df, spec.column)])):

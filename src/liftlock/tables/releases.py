@@ -240,14 +240,14 @@ def aggregate_frame(
     (2, 1)
     """
     work = ColumnRandomiser.of(mechanism, column)
-    needed = [*work.names, *(name for name in (weights, offsets) if isinstance(name, str))]
+    needed = [*work.needs, *(name for name in (weights, offsets) if isinstance(name, str))]
     adapter = FrameAdapter.of(frame, needed)
     numbers = {
         name: adapter.numbers(given, name[:-1])
         for name, given in (("weights", weights), ("offsets", offsets))
     }
-    total = Aggregate.empty(mechanism.channel)
-    for first, batch in _batches([adapter.cells(name) for name in work.names]):
+    total = Aggregate.empty(mechanism.reported)
+    for first, batch in _batches([adapter.cells(name) for name in work.needs]):
         rows = slice(first, first + len(batch[0]))
         each = {name: given if given is None else given[rows] for name, given in numbers.items()}
         with _cell_errors_from(first):

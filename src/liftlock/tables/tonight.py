@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +19,21 @@ from liftlock._runtime.progress import Progress
 from liftlock.errors import InputError, LiftlockError, NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.model import AnyUserPrior, Joint, Prior, ProfileGraph
+from liftlock.model import AnyUserPrior, Conditional, Joint, Prior, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import KEPT, MISSING_LABEL
 from liftlock.model.prior import sort_labels
-from liftlock.model.structured import SupportChannel
+from liftlock.model.structured import AnyChannel, SupportChannel
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.lift import LeakRange, LiftRange, extreme_lifts
 from liftlock.tables.formats.base import TableSource, cell_errors_in
-from liftlock.tables.kept import label_of_cell, labels_by_spelling
+from liftlock.tables.kept import hides_another, label_of_cell, labels_by_spelling
 from liftlock.tables.people import count_people
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.protect.count import MOST_VALUES, group_rows, to_countable
+from liftlock.tables.protect.leakage import conditional_of_counts
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.transfer.bets import ERROR_RATE, Bets
 
@@ -135,8 +136,9 @@ def measure_table(
     wanted: list[tuple[Guarantee, str | None]] = []
     unchecked: list[str] = []
     for each in mechanism.guarantees:
-        column = next(columns, None) if isinstance(each.context, Joint) else None
-        if isinstance(each.context, Joint) and column is None:
+        hides = hides_another(mechanism, each)
+        column = next(columns, None) if hides else None
+        if hides and column is None:
             unchecked.append(
                 f"the table does not say {_which(each)}: whether its joint is still that of the "
                 "promise was not checked"
@@ -187,7 +189,7 @@ class _Count:
         self.tallies = {column: Counter() for column in self.columns}
         if not self.columns:
             return
-        needs = [str(name) for name in self.worker.names]
+        needs = [str(name) for name in self.worker.needs]
         names = [name for name in source.columns if name in {*needs, *self.columns}]
         for piece in source.batches(names, watch):
             cells = [piece.batch.column(name) for name in needs]
@@ -220,10 +222,19 @@ def _measure(
     if column is None:
         codes.discard(KEPT)
     channel, places = _channel_of(mechanism, codes)
-    inputs = channel.inputs
-    context: Prior | Joint
+    inputs, seen = channel.inputs, cast("AnyChannel", channel)
+    context: Prior | Joint | Conditional
+    counts: npt.NDArray[np.int64] | None = None
     unknown: dict[Label, int] = {}
-    if column is None:
+    if column is None and mechanism.uses_given:
+        # A value is the secret, whatever it stands beside.
+        values = mechanism.input_values
+        cells = Counter[tuple[Label, int]]()
+        for (_, code), number in tally.items():
+            if code != KEPT:
+                cells[values[code], code] += number
+        context, counts = _joint_of(cells, inputs, places)
+    elif column is None:
         numbers = Counter[int]()
         for (_, code), number in tally.items():
             numbers[code] += number
@@ -231,33 +242,44 @@ def _measure(
         counts = np.diag([numbers[place] for place in places]).astype(np.int64)
     else:
         known = labels_by_spelling(promised.context.secrets)
-        cells: Counter[tuple[Label, int]] = Counter()
+        cells = Counter()
         for (told, code), number in tally.items():
             secret, is_known = label_of_cell(told, known)
             cells[secret, code] += number
             if not is_known:
                 unknown[secret] = unknown.get(secret, 0) + number
-        labels = sort_labels({secret for secret, _ in cells})
-        rows = [[cells[secret, place] for place in places] for secret in labels]
-        context, counts = Joint.from_rows(Alphabet.of(labels), inputs, rows), np.array(rows)
+        context, counts = _joint_of(cells, inputs, places)
+    if isinstance(promised.context, Conditional) and mechanism.uses_given:
+        labels = mechanism.table.inputs.labels
+        by_pair = Counter({(secret, labels[code]): n for (secret, code), n in cells.items()})
+        context, counts = conditional_of_counts(promised.context, by_pair), None
+        seen = mechanism.table.restrict(context.pairs.labels)
     notion = promised.notion
-    certificate = notion.certify(channel, context, impossible="ignore")
+    certificate = notion.certify(seen, context, impossible="ignore")
     more, at_least = None, None
-    if not certificate.holds:
+    if not certificate.holds and counts is not None:
         more, at_least = _test_chance(promised, channel, counts)
     return TableLeak(
         promised,
         column,
         sum(tally.values()),
         certificate,
-        extreme_lifts(channel, context),
-        "" if certificate.holds else notion.smallest_text(channel, context),
+        extreme_lifts(seen, context),
+        "" if certificate.holds else notion.smallest_text(seen, context),
         more,
         at_least,
         unknown,
         missing,
         count.mapped,
     )
+
+
+def _joint_of(
+    cells: Counter[tuple[Label, int]], inputs: Alphabet, places: list[int]
+) -> tuple[Joint, npt.NDArray[np.int64]]:
+    labels = sort_labels({secret for secret, _ in cells})
+    rows = [[cells[secret, place] for place in places] for secret in labels]
+    return Joint.from_rows(Alphabet.of(labels), inputs, rows), np.array(rows)
 
 
 def _channel_of(mechanism: Mechanism, codes: set[int]) -> tuple[Table | SupportChannel, list[int]]:

@@ -594,3 +594,20 @@ def test_people_with_one_report_in_common_are_counted_once(run: Run) -> None:
     expected = row_lifts(rows, "hiv", [], lambda row: law(row["x"])).released
     assert leak["rows"] == 300
     assert leak["eps_upper"] == pytest.approx(expected.eps_upper, rel=1e-12)
+
+
+def test_a_kept_column_that_tells_more_than_is_promised_is_named(run: Run) -> None:
+    """A copy with a few mistakes is no copy, and tells nearly all."""
+    rows = [("yn"[at % 3 > 0], "ab"[at // 3 % 2], "pqr"[at // 6 % 3]) for at in range(900)]
+    told = [("ny"[hiv == "y"] if at % 50 else "y").upper() for at, (hiv, _, _) in enumerate(rows)]
+    table = "hiv,x,other,old\n" + "".join(
+        f"{hiv},{x},{other},{old}\n" for (hiv, x, other), old in zip(rows, told, strict=True)
+    )
+    ask = ("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "0.5")
+    made = run(*ask, "-o", "p.csv", "--mechanism", "m.json", files={"t.csv": table})
+    assert made.code == 0, made
+    done = run("release", "m.json", "t.csv", "-o", "safe.csv")
+    assert done.code == 0, done
+    (line,) = [each for each in done.err.splitlines() if "tells more about" in each]
+    assert line.startswith("note: 'old' stays, and alone tells more about 'hiv' than is promised")
+    assert line.endswith("(--drop old)")

@@ -191,7 +191,7 @@ class PageView:
         return [
             [
                 named(share.column),
-                tag("code", share.notion.guarantee, class_="whole"),
+                tag("code", share.text, class_="whole"),
                 f"{100 * share.kept:.1f} %",
                 "" if share.equal_kept is None else f"{100 * share.equal_kept:.1f} %",
             ]
@@ -331,6 +331,8 @@ class ColumnView:
             )
             return _filled(text, column=named(self.name))
         said = promise_of(self.made.notion, self.name, self.secret)
+        if self.given:
+            said = markup(said, _given_promise(self.given, self.made))
         if self.made.encoding is None or not self.made.encoding.columns[0].keeps_missing:
             return said
         more = (
@@ -338,6 +340,12 @@ class ColumnView:
             "none can be seen."
         )
         return markup(said, _filled(more, column=named(self.name)))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The columns that stay, and that the mechanism uses."""
+        rules = None if self.made.encoding is None else self.made.encoding.given
+        return () if rules is None else rules.names
 
     @property
     def counted_here(self) -> bool:
@@ -470,6 +478,33 @@ def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
     """
     about = markup("true ", named(column)) if secret is None else named(secret)
     return _filled(notion.promise, column=named(column), secret=about)
+
+
+def _given_promise(given: Sequence[str], made: Mechanism) -> Markup:
+    """Say for whom a promise holds that is made for each given value."""
+    names = markup(*_joined([named(name) for name in given]))
+    said = markup(
+        " This is what the released value adds to ",
+        names,
+        ", for whoever sees both; what ",
+        names,
+        " tells alone is not limited by it.",
+    )
+    if made.encoding is not None and made.encoding.given is not None:
+        banded = [code.name for code in made.encoding.given.columns if code.bins]
+        if banded:
+            bands = markup(*_joined([named(name) for name in banded]))
+            said = markup(said, " Of ", bands, " the band is meant, not the number.")
+    if made.also:
+        return markup(said, " The same is proved for whoever does not see ", names, ".")
+    return markup(said, " For whoever does not see ", names, " it is not proved.")
+
+
+def _joined(names: Sequence[Markup]) -> list[Content]:
+    found: list[Content] = []
+    for place, name in enumerate(names):
+        found += [name] if not place else [" and ", name]
+    return found
 
 
 def _filled(text: str, **names: Markup) -> Markup:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label, plain_label
 from liftlock.model.columns import (
     MISSING_LABEL,
@@ -25,7 +25,7 @@ from liftlock.model.columns import (
 )
 from liftlock.model.continuous import from_data
 from liftlock.model.prior import common_integers, sort_labels
-from liftlock.tables.protect.count import Counts, _as_label, secret_label
+from liftlock.tables.protect.count import Counts, label_of, secret_label
 from liftlock.tables.protect.spec import BINS_WITH_SECRET, Policy, reserved_label_error
 
 MOST_LABELS = 2_000
@@ -39,7 +39,7 @@ _LISTED = 4
 class LearnedColumn:
     """A column as its mechanism will know it."""
 
-    context: Prior | Joint
+    context: Prior | Joint | Conditional
     encoding: TableEncoding
     """The rules of the column, or of several that are one value."""
     fixed: Label | None = None
@@ -49,7 +49,7 @@ class LearnedColumn:
     """The mean of each cell of numbers, beside a secret."""
     decimals: int | None = None
     """So many decimals have the numbers that are released; None leaves them as they are."""
-    also: tuple[Prior | Joint, ...] = ()
+    also: tuple[Prior | Joint | Conditional, ...] = ()
     """What is known of further secrets of the same inputs, or of the inputs alone."""
 
     @property
@@ -340,7 +340,7 @@ def _unwrap_labels(
     reader = CellReader(ColumnEncoding(spelled=policy.spelled), Alphabet.of([0]))
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
-        key = None if reader.is_missing(value) else plain_label(_as_label(value))
+        key = None if reader.is_missing(value) else plain_label(label_of(value))
         found[secret_label(told) if has_secret else None, key] += count
     return found
 

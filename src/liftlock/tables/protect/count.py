@@ -168,7 +168,7 @@ Counts = Mapping[tuple[Any, Any], int]
 the value itself is the secret, the first of each pair is None."""
 
 
-def _as_label(value: Any) -> Any:
+def label_of(value: Any) -> Any:
     """Return a label that can be one: dates and the like by how they are written."""
     if isinstance(value, str):
         return value.strip()
@@ -179,7 +179,7 @@ def secret_label(told: Any) -> Label:
     """Return the label of a cell of the secret; a missing one is a value of its own."""
     if told is None or (isinstance(told, float) and told != told):
         return MISSING_LABEL
-    written = _as_label(told)
+    written = label_of(told)
     if written == MISSING_LABEL:
         # It would be joined with missing cells, and what is joined is proved less about.
         raise reserved_label_error("a value of the secret", MISSING_LABEL)

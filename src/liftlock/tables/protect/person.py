@@ -25,10 +25,11 @@ import pyarrow.compute as pc
 
 from liftlock._runtime.progress import Progress, Step
 from liftlock.accounting.account import account
+from liftlock.accounting.release import measure_levels
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.channel import Channel
 from liftlock.model.person import PER_PERSON, PerPerson, PersonRule
 from liftlock.notions.ldp import LDP
@@ -442,7 +443,8 @@ def _loss(mechanisms: Sequence[Mechanism], rows: int) -> tuple[float, float | No
     Rows that are independent given the secret s have the product of P(y | s); without a secret, or
     with secrets that differ, rows that share all of it hold the same value.
     """
-    levels = [LDP.measure(made.channel).value.upper for made in mechanisms]
+    given = any(isinstance(made.context, Conditional) for made in mechanisms)
+    levels = [_ldp_of_rows(made) for made in mechanisms]
     known = [level for level in levels if level is not None]
     loss = float(rows * sum(known)) if len(known) == len(levels) else math.inf
     first = mechanisms[0].context
@@ -452,19 +454,26 @@ def _loss(mechanisms: Sequence[Mechanism], rows: int) -> tuple[float, float | No
         and (not joint or made.context.secrets == first.secrets)
         for made in mechanisms
     )
-    if not alike or rows > _SAMPLED or (not joint and len(mechanisms) > 1):
+    if given or not alike or rows > _SAMPLED or (not joint and len(mechanisms) > 1):
         return loss, None
     try:
         if isinstance(first, Joint):
-            given = [_given_secret(made) for made in mechanisms]
+            told = [_given_secret(made) for made in mechanisms]
             sizes = zip(first.secrets.labels, map(sum, first.counts), strict=True)
             prior = Prior.from_counts({secret: size for secret, size in sizes if size})
-            found = account(given * rows, prior)["lip"].value.upper
+            found = account(told * rows, prior)["lip"].value.upper
         else:
             found = account(list(mechanisms) * rows)["lip"].value.upper
     except LiftlockError:
         return loss, None
     return loss, None if found is None else min(loss, float(found))
+
+
+def _ldp_of_rows(made: Mechanism) -> Fraction | None:
+    """Return the LDP of one row, whatever is given; None for infinity."""
+    if isinstance(made.context, Conditional):
+        return measure_levels(made.channel, made.context).log("ldp").upper
+    return LDP.measure(made.channel).value.upper
 
 
 def _given_secret(made: Mechanism) -> Channel:

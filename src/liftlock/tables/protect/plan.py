@@ -8,14 +8,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from liftlock._runtime.progress import Progress, Step, ignore_progress
-from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.exact.budget import Budget
+from liftlock.designs.given import cost_text
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
+from liftlock.model import Conditional
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.base import Notion
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.per_user import distinct_budgets
@@ -24,10 +25,12 @@ from liftlock.tables.protect.design import (
     SECONDS,
     ColumnDesign,
     check_design,
+    choose_design,
     design_column,
     trace_curve,
     with_remark,
 )
+from liftlock.tables.protect.given import is_hidden, learn_given
 from liftlock.tables.protect.inspect import LOOKED_AT, OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import CountedTuples, combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
@@ -106,6 +109,12 @@ def prepare(
                     "give each column its budget, or each person one report (--per-person repeat)",
                 )
             per_person = "repeat"
+        if any(spec.given for spec in specs):
+            raise InputError(
+                "a promise for each person beside given columns",
+                value=person,
+                remedy="leave out --given, or --person where each has one row",
+            )
         plan = plan_people(source, specs, person, per_person, seconds, watch)
         if person not in (*dropped, *keep):
             dropped = (*dropped, person)
@@ -115,6 +124,13 @@ def prepare(
     if plan is not None:
         counting, specs = plan.source, plan.specs
     if total is not None:
+        for spec in specs:
+            if spec.given:
+                raise InputError(
+                    "a total budget beside given columns",
+                    value=", ".join(spec.given),
+                    remedy="give each column a budget of its own, or leave out --given",
+                )
         check_total(total, specs, together=together)
         specs = [replace(spec, notion=total) for spec in specs]
     shares = read_weights(weights, specs)
@@ -131,6 +147,12 @@ def prepare(
         watch(Step(f"{_name(specs)}: counting combinations"))
         learnt = [each for each in counted if each is not None]
         groups = [(specs, learn_group(counting, specs, learnt, watch))]
+    replaced = [spec.column for spec in specs]
+    hidden_given = [is_hidden(group[0], dropped, replaced) for group, _ in groups]
+    groups = [
+        (group, learned if learned is None else _learn_beside(counting, group, learned, watch))
+        for group, learned in groups
+    ]
     # What can be refused without a design is refused before the first of them.
     for group, learned in groups:
         _check_group_design(counting, group, learned, watch)
@@ -144,11 +166,13 @@ def prepare(
         allowed=tuple(keep),
     )
     bound = None
+    noises: dict[str, Fraction] = {}
     if total is not None:
         learnt = [each for each in counted if each is not None]
         bound, short = _split_total(counting, specs, learnt, total, shares, seconds, watch)
         seconds *= 1 - _FOR_THE_SPLIT
         notions = {each.column: each.notion for each in bound}
+        noises = {each.column: each.noise for each in bound}
         specs = [replace(spec, notion=notions[spec.column]) for spec in specs]
         groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     limits = [seconds / len(groups)]
@@ -157,12 +181,13 @@ def prepare(
         limits.append(short / _FOR_THE_DESIGN if curve else short)
     told = [[each for each, _ in spec.hidden] for spec in asked if not spec.local]
     for limit in limits:
-        columns = [
-            _remember_dropped(
-                _protect_column(counting, group, learned, limit, curve, watch), dropped
+        columns = []
+        for (group, learned), blind in zip(groups, hidden_given, strict=True):
+            noise = noises.get(group[0].column, Fraction(0))
+            made = _protect_column(
+                counting, group, learned, limit, curve, watch, blind=blind, noise=noise
             )
-            for group, learned in groups
-        ]
+            columns.append(_remember_dropped(made, dropped))
         released = [column for column in columns if not column.mechanism.per_user]
         if len(released) > 1:
             watch(Step("accounting for all columns together"))
@@ -190,7 +215,6 @@ def prepare(
     if bound is not None:
         said = f"one of {len(columns)} columns that keep {total} together, in its table"
         columns = [replace(each, mechanism=with_remark(each.mechanism, said)) for each in columns]
-    replaced = {spec.column for spec in specs}
     repeating: tuple[RepeatingColumn, ...] = ()
     if plan is not None:
         notes += plan.notes()
@@ -235,7 +259,7 @@ def _check_columns(
         raise InputError("no column to protect", remedy="name at least one")
     for spec in specs:
         budgets = () if spec.local_budgets is None else (spec.local_budgets,)
-        for column in (spec.column, *spec.local.values(), *budgets):
+        for column in (spec.column, *spec.local.values(), *budgets, *spec.given):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
         for secret in spec.secrets:
@@ -288,6 +312,16 @@ def _check_group_design(
                 reader.codes(piece.batch.column(0))
 
 
+def _learn_beside(
+    source: TableSource, specs: Sequence[ColumnSpec], learned: LearnedColumn, watch: Progress
+) -> LearnedColumn:
+    """Count what was learned again, for each value of the given columns, if there are any."""
+    if not specs[0].given:
+        return learned
+    watch(Step(f"{_name(specs)}: counting by {', '.join(specs[0].given)}"))
+    return learn_given(source, specs, learned, watch)
+
+
 def _protect_column(
     source: TableSource,
     specs: Sequence[ColumnSpec],
@@ -295,8 +329,14 @@ def _protect_column(
     seconds: float,
     curve: bool,
     watch: Progress,
+    *,
+    blind: bool = False,
+    noise: Fraction = Fraction(0),
 ) -> ProtectedColumn:
-    """Make the mechanism of a column, or of several that are one value."""
+    """Make the mechanism of a column, or of several that are one value.
+
+    With `blind` the columns that are given do not go out.
+    """
     spec = specs[0]
     if learned is None:
         return _protect_per_user(source, spec)
@@ -310,17 +350,23 @@ def _protect_column(
         learned,
         spec.notion,
         also=spec.also,
+        noise=noise,
         utility=spec.utility,
         method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        blind=blind,
+        about=spec.secret,
         watch=say,
     )
     counted = spec.context is None
     notes, own = learned.notes, None
+    if isinstance(learned.context, Conditional):
+        say(Step("comparing with one table for all"))
+        notes = (*notes, *_cost_of_given(plan, spec, seconds))
     smoothed = exact(spec.policy.smooth, name="smooth")
     if learned.alone is not None and (smoothed or not counted):
         say(Step("measuring the empirical leakage"))
-        own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
+        own = empirical_leakage(source, plan.mechanism, spec.secret, watch)
         if own is not None and own.mapped:
             became = learned.alone.other
             notes = (
@@ -333,9 +379,34 @@ def _protect_column(
         plan.mechanism,
         counted,
         notes,
-        _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
+        _curve(plan, spec, seconds - (time.monotonic() - start), say)
+        if curve and not noise
+        else None,
         in_table=own,
     )
+
+
+def _cost_of_given(plan: ColumnDesign, spec: ColumnSpec, seconds: float) -> tuple[str, ...]:
+    """Say what the design for given values costs, and what one table for all would leak."""
+    context = plan.context
+    assert isinstance(context, Conditional)
+    whose = " and ".join(map(repr, spec.given))
+    try:
+        plain = choose_design(
+            context.pooled,
+            plan.notion,
+            also=[
+                each._replace(context=each.context.pooled)
+                for each in plan.also
+                if isinstance(each.context, Conditional)
+            ],
+            utility=plan.utility,
+            method=spec.method,
+            seconds=seconds,
+        )
+        return (cost_text(plan.core, plain, plan.utility, whose),)
+    except LiftlockError as error:
+        return (f"one table for all values of {whose} cannot be made: {error}",)
 
 
 _FOR_THE_SPLIT = 0.5
@@ -358,11 +429,12 @@ def _split_total(
     counted: CountedTuples | None = None
     told = [[spec.secret] for spec in specs]
 
-    def make(at: int, notion: Notion) -> Mechanism:
+    def make(at: int, notion: Notion, noise: Fraction) -> Mechanism:
         spec = specs[at]
         return design_column(
             learned[at],
             notion,
+            noise=noise,
             utility=spec.utility,
             method=spec.method,
             seconds=each,
@@ -468,22 +540,12 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
 
 def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    asked = [
-        notion
+    return any(
+        leak.exceeds(notion)
         for spec in specs
         for secret, notion in spec.hidden
         if leak.secret == (spec.column if secret is None else secret)
-    ]
-    for notion in asked:
-        limits = notion.belief_limits()
-        if limits == (None, None):
-            # Of other notions lifts say nothing: whatever is told may be too much.
-            limits = LiftLimits(Budget.of(0), Budget.of(0))
-        if limits.lower is not None and leak.eps_lower > float(limits.lower):
-            return True
-        if limits.upper is not None and leak.eps_upper > float(limits.upper):
-            return True
-    return False
+    )
 
 
 def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:

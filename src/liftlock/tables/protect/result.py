@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
+from liftlock.exact.budget import Budget
 from liftlock.mechanism import Mechanism
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import Notion
+from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lift import LeakRange
 
 if TYPE_CHECKING:
@@ -190,6 +192,23 @@ class BudgetShare:
     equal: Notion | None = None
     """What an equal split would give it; None if no equal split was proved to keep the total."""
     equal_kept: float | None = None
+    noise: Fraction = Fraction(0)
+    """The share of rows that are noise, where columns say more together than each by itself."""
+    equal_noise: Fraction = Fraction(0)
+
+    @property
+    def text(self) -> str:
+        """The share in words."""
+        return _share_text(self.notion, self.noise)
+
+    @property
+    def equal_text(self) -> str:
+        """The equal share in words; empty if none was proved."""
+        return "" if self.equal is None else _share_text(self.equal, self.equal_noise)
+
+
+def _share_text(notion: Notion, noise: Fraction) -> str:
+    return f"{notion}, {100 * float(noise):.3g} % noise" if noise else str(notion)
 
 
 @dataclass(frozen=True)
@@ -281,6 +300,17 @@ class KeptColumn:
     pooled: float = 0.0
     """The share of rows whose values are too rare to be judged one by one, and tell more together;
     0 if the leakages are those of single values."""
+
+    def exceeds(self, notion: Notion) -> bool:
+        """Tell whether it tells more than a notion allows a released column to tell."""
+        limits = notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        return any(
+            limit is not None and told > float(limit)
+            for told, limit in zip((self.eps_lower, self.eps_upper), limits, strict=True)
+        )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from liftlock.model.columns import (
     Missing,
     Unseen,
 )
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
@@ -110,6 +111,11 @@ class ColumnSpec:
     """Whether the probabilities of a row's own prior are divided by their sum."""
     also: tuple[Hidden, ...] = ()
     """What else it must not tell: other secrets, or its own value beside a secret."""
+    given: tuple[str, ...] = ()
+    """Columns that stay in the output, which the mechanism may use: the guarantee holds for each
+    combination of their values, for whoever sees them."""
+    given_rows: int = FEWEST
+    """Given values in fewer rows than this share one table, which holds whatever the joint."""
 
     @property
     def hidden(self) -> tuple[Hidden, ...]:
@@ -130,6 +136,7 @@ class ColumnSpec:
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
             )
+        self._check_given()
         if self.decimals is not None and self.decimals not in range(MOST_DECIMALS + 1):
             raise InputError(
                 "not a number of decimals",
@@ -177,6 +184,26 @@ class ColumnSpec:
                 remedy="give a joint of the secret and the column",
             )
 
+    def _check_given(self) -> None:
+        """Refuse given columns that make no sense, or for which nothing is counted."""
+        for name in self.given:
+            if name in (self.column, *self.secrets):
+                raise InputError(
+                    "a column is given that is the secret or the released one",
+                    value=name,
+                    remedy="give columns that stay beside it",
+                )
+            if self.given.count(name) > 1:
+                raise InputError("a column is given twice", value=name, remedy="name it once")
+        if self.given and (self.local or self.context is not None):
+            raise InputError(
+                "given columns are counted in the table",
+                value=self.column,
+                remedy="leave out --given, or the joint, the prior and the per-user priors",
+            )
+        if self.given_rows < 1:
+            raise InputError("not a number of rows", value=self.given_rows, remedy="give 1 or more")
+
     def _check_several(self) -> None:
         """Refuse what is not counted for several secrets at once."""
         if self.secret is None and self.secrets:
@@ -210,6 +237,7 @@ def check_group(specs: Sequence[ColumnSpec]) -> None:
             ("secret", [each for each, _ in spec.hidden] == [each for each, _ in first.hidden]),
             ("guarantee", list(map(str, spec.hidden)) == list(map(str, first.hidden))),
             ("utility", spec.utility == first.utility),
+            ("list of given columns", spec.given == first.given),
         ):
             if not same:
                 raise InputError(
@@ -280,6 +308,11 @@ class SpecOptions(TypedDict, total=False):
     """The guarantee of single secrets, where it is not that of their column."""
     value_budget: AnyNotion | Mapping[str, AnyNotion] | None
     """What a column may tell of its own value besides, where it has a secret."""
+    given: str | Sequence[str]
+    """Columns that stay in the output, and that mechanisms may use: guarantees hold given each of
+    their values."""
+    given_rows: int
+    """Given values in fewer rows than this share one table."""
 
 
 def column_specs(
@@ -352,9 +385,15 @@ def column_specs(
             how.get("local_budgets"),
             how.get("normalise", False),
             tuple(also),
+            _names(how.get("given", ())),
+            how.get("given_rows", FEWEST),
         )
         for name, (first, *also) in zip(names, asked, strict=True)
     ]
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(_text(name) for name in given)
 
 
 def _secrets_of(names: Sequence[Any], secret: AnySecrets) -> list[tuple[str | None, ...]]:
