@@ -265,7 +265,7 @@ def _measure(
         sum(tally.values()),
         certificate,
         extreme_lifts(seen, context),
-        "" if certificate.holds else notion.smallest_text(seen, context),
+        "" if certificate.holds else notion.say_smallest(seen, context),
         more,
         at_least,
         unknown,
