@@ -17,7 +17,7 @@ from liftlock.cli._options import FILE, OptionGroup, option
 from liftlock.errors import FileError, NotDefined
 from liftlock.files import Note
 from liftlock.mechanism import Mechanism
-from liftlock.model import ProfileGraph
+from liftlock.model import Joint, Prior, ProfileGraph
 from liftlock.model.channel import Table
 from liftlock.model.person import PersonRule
 from liftlock.notions.base import Notion
@@ -126,7 +126,8 @@ class LedgerRecord:
         from liftlock.accounting.account import account
 
         text = "a second release of these rows, under any name, adds to this one"
-        if isinstance(made.channel, Table) and made.table.weights.size <= MOST_COMPARED:
+        counted = isinstance(made.channel, Table) and isinstance(made.context, Prior | Joint)
+        if counted and made.table.weights.size <= MOST_COMPARED:
             one, two = account([made]), account([made, made])
             quantity = two.headline if two.headline in two else "ldp"
             if quantity in two and not two[quantity].value.is_infinite:

@@ -149,15 +149,19 @@ def _not_given(context: Context) -> InputError:
 
 def lock(
     draft: Draft | Channel | StructuredDraft | StructuredChannel,
-    notion: Notion,
+    notion: Notion | Sequence[object],
     context: Context,
     *,
     bits: int = DEFAULT_BITS,
     impossible: Impossible = "refuse",
 ) -> Mechanism:
-    """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy."""
-    locked = lock_channel(draft, notion, context, bits=bits, impossible=impossible)
-    return Mechanism(locked.channel, locked.certificate, context)
+    """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy.
+
+    Instead of a notion there may be a list of guarantees, as for `design`.
+    """
+    asked, also = read_asked(notion, context)
+    locked = lock_channel(draft, asked, context, bits=bits, impossible=impossible, also=also)
+    return Mechanism(locked.channel, locked.certificate, context, also=locked.also)
 
 
 def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:

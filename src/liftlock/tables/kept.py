@@ -288,7 +288,7 @@ def choose_columns(
     notes = [] if isinstance(worker, ProfileColumn) else [*_notes(worker, dropped, drop)]
     if set(kept) - set(replaced):
         others = inspect_other_columns(source, kept, copied, replaced)
-        notes += _leaking(others.leaks, worker.mechanism, secrets)
+        notes += _leaking(others.leaks, worker, secrets)
     return KeptColumns(dropped, tuple(notes), secrets, told)
 
 
@@ -387,12 +387,17 @@ def _notes(worker: Worker, dropped: Sequence[str], drop: Collection[str]) -> Ite
 
 
 def _leaking(
-    leaks: Sequence[KeptColumn], mechanism: Mechanism, secrets: Sequence[str | None]
+    leaks: Sequence[KeptColumn], worker: Worker, secrets: Sequence[str | None]
 ) -> Iterator[str]:
-    """Name kept columns that alone tell more about a secret than the released one may."""
-    columns = zip(hidden_of(mechanism), secrets, strict=False)
+    """Name kept columns that alone tell more about a secret than the released one may.
+
+    What a given column tells was accepted when the mechanism was made.
+    """
+    columns = zip(hidden_of(worker.mechanism), secrets, strict=False)
     notions = {column: each.notion for each, column in columns if column is not None}
     for leak in leaks:
+        if leak.name in map(str, worker.needs):
+            continue
         if leak.secret in notions and leak.exceeds(notions[leak.secret]):
             yield (
                 f"{leak.name!r} stays, and alone tells more about {leak.secret!r} than is promised "

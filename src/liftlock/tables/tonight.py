@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from liftlock._runtime.progress import Progress
 from liftlock.errors import InputError, LiftlockError, NotCertified
@@ -22,18 +24,19 @@ from liftlock.mechanism import Mechanism
 from liftlock.model import AnyUserPrior, Conditional, Joint, Prior, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
-from liftlock.model.columns import KEPT, MISSING_LABEL
+from liftlock.model.columns import KEPT, MISSING_LABEL, GivenEncoding
+from liftlock.model.conditional import REST
 from liftlock.model.prior import sort_labels
-from liftlock.model.structured import AnyChannel, SupportChannel
+from liftlock.model.structured import SupportChannel
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.lift import LeakRange, LiftRange, extreme_lifts
+from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.kept import hides_another, label_of_cell, labels_by_spelling
 from liftlock.tables.people import count_people
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.protect.count import MOST_VALUES, group_rows, to_countable
-from liftlock.tables.protect.leakage import conditional_of_counts
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.transfer.bets import ERROR_RATE, Bets
 
@@ -50,6 +53,8 @@ class TableLeak:
     promised: Guarantee
     secret: str | None
     """The column of the secret; None if it is the value itself."""
+    given: tuple[str, ...]
+    """The columns beside which it is promised, for each of their values."""
     rows: int
     certificate: Certificate
     """The same guarantee under the table's own joint: kept, or refused."""
@@ -132,6 +137,7 @@ def measure_table(
         mechanism.context, ProfileGraph | AnyUserPrior
     ):
         return TonightsLeaks(())
+    beside = _Given.of(mechanism)
     columns = iter(secrets)
     wanted: list[tuple[Guarantee, str | None]] = []
     unchecked: list[str] = []
@@ -143,29 +149,36 @@ def measure_table(
                 f"the table does not say {_which(each)}: whether its joint is still that of the "
                 "promise was not checked"
             )
+        elif isinstance(each.context, Conditional) and not beside.is_there(source):
+            unchecked.append(f"{each.text}: not measured, the table does not say what is given")
         else:
             wanted.append((each, column))
     told = tuple(dict.fromkeys(column for _, column in wanted))
-    count = _Count(worker, told)
+    if not beside.is_there(source):
+        beside = _Given()
     rule = mechanism.person
     if rule is not None and rule.mode == "repeat" and told:
         # The rows of a person have one report in common: what they tell, they tell together.
-        names = [name for name in (*map(str, worker.names), *told) if name is not None]
+        worker = ColumnRandomiser(mechanism, worker.unseen, worker.names)
+        names = [str(name) for name in (*worker.needs, *told, *beside.names) if name is not None]
         numeric = {str(code.name): code.spelled for code in worker.codes if code.numeric}
-        source = count_people(source, rule.column, names, numeric, watch).source()
+        people = count_people(source, rule.column, list(dict.fromkeys(names)), numeric, watch)
+        source = people.source()
+    count = _Count(worker, told, beside)
     count.add_all(source, watch)
-    leaks, empty = [], False
+    leaks: list[TableLeak] = []
+    empty = False
     for each, column in wanted:
         if column in count.closed:
             unchecked.append(f"{column!r} has more than {MOST_VALUES:,} values: not counted")
             continue
-        if not any(code != KEPT for _, code in count.tallies[column]):
-            empty = True
-            continue
         try:
-            leaks.append(_measure(mechanism, each, column, count))
+            leak = _measure(mechanism, each, column, count)
         except LiftlockError as error:
             unchecked.append(f"{each.text}: not measured in this table ({error})")
+            continue
+        empty |= leak is None
+        leaks += [] if leak is None else [leak]
     return TonightsLeaks(tuple(leaks), tuple(dict.fromkeys(unchecked)), empty)
 
 
@@ -174,13 +187,54 @@ def _which(promised: Guarantee) -> str:
     return f"what the secret{name} of each row is"
 
 
+@dataclass(frozen=True)
+class _Given:
+    """Reads the given columns of a mechanism, whether it uses them or not."""
+
+    rules: GivenEncoding | None = None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> _Given:
+        return cls(None if mechanism.encoding is None else mechanism.encoding.given)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return () if self.rules is None else self.rules.names
+
+    def is_there(self, source: TableSource) -> bool:
+        return bool(self.names) and all(name in source.columns for name in self.names)
+
+    @cached_property
+    def _cells(self) -> list[CellEncoder]:
+        if self.rules is None:
+            return []
+        codes = [replace(code, unseen="map") for code in self.rules.columns]
+        return [CellEncoder(code, part) for code, part in zip(codes, self.rules.parts, strict=True)]
+
+    def keys(self, batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """Return a number for the given cells of each row."""
+        keys = np.zeros(batch.num_rows, dtype=np.int64)
+        for name, read in zip(self.names, self._cells, strict=True):
+            keys = keys * len(read.inputs) + read.codes(batch.column(name))
+        return keys
+
+    def label(self, key: int) -> Label:
+        """Return the given value that a number stands for."""
+        labels: list[Label] = []
+        for read in reversed(self._cells):
+            key, place = divmod(key, len(read.inputs))
+            labels.append(read.inputs.labels[place])
+        return labels[0] if len(labels) == 1 else tuple(reversed(labels))
+
+
 @dataclass
 class _Count:
-    """How often each pair of a secret and an input occurs, for each column of secrets."""
+    """How often a secret, an input and a given value occur together, for each column of secrets."""
 
     worker: ColumnRandomiser
     columns: tuple[str | None, ...]
-    tallies: dict[str | None, Counter[tuple[Any, int]]] = field(default_factory=dict)
+    beside: _Given
+    tallies: dict[str | None, Counter[tuple[Any, int, int]]] = field(default_factory=dict)
     closed: set[str | None] = field(default_factory=set)
     """Columns of too many values."""
     mapped: int = 0
@@ -190,82 +244,83 @@ class _Count:
         if not self.columns:
             return
         needs = [str(name) for name in self.worker.needs]
-        names = [name for name in source.columns if name in {*needs, *self.columns}]
-        for piece in source.batches(names, watch):
+        wanted = {*needs, *self.columns, *self.beside.names}
+        for piece in source.batches([name for name in source.columns if name in wanted], watch):
             cells = [piece.batch.column(name) for name in needs]
             with cell_errors_in(source, piece):
                 codes = self.worker.inputs(cells)
                 self.mapped += self.worker.count_unseen(cells)
+                keys = self.beside.keys(piece.batch)
             for column, tally in self.tallies.items():
-                if column in self.closed:
-                    continue
-                told = codes if column is None else piece.batch.column(column)
-                self._add(column, tally, told, codes)
+                if column not in self.closed:
+                    told = None if column is None else piece.batch.column(column)
+                    self._add(column, tally, told, codes, keys)
 
-    def _add(self, column: str | None, tally: Counter[Any], told: Any, codes: Any) -> None:
-        import pyarrow as pa
-
+    def _add(
+        self,
+        column: str | None,
+        tally: Counter[tuple[Any, int, int]],
+        told: pa.Array | None,
+        codes: npt.NDArray[Any],
+        keys: npt.NDArray[np.int64],
+    ) -> None:
         known = pa.array(codes) if column is None else to_countable(told, column)
-        for (secret, code), number in group_rows([known, pa.array(codes)]):
-            tally[secret, code] += number
-        if column is not None and len({secret for secret, _ in tally}) > MOST_VALUES:
+        for (secret, code, key), number in group_rows([known, pa.array(codes), pa.array(keys)]):
+            tally[secret, code, key] += number
+        if column is not None and len({secret for secret, _, _ in tally}) > MOST_VALUES:
             self.closed.add(column)
             tally.clear()
 
 
+Cells = Counter[tuple[Any, int]]
+"""How often each secret occurs with each input."""
+
+
 def _measure(
     mechanism: Mechanism, promised: Guarantee, column: str | None, count: _Count
-) -> TableLeak:
-    tally = count.tallies[column]
-    missing = sum(number for (_, code), number in tally.items() if code == KEPT)
-    codes = {code for _, code in tally}
-    if column is None:
-        codes.discard(KEPT)
-    channel, places = _channel_of(mechanism, codes)
-    inputs, seen = channel.inputs, cast("AnyChannel", channel)
-    context: Prior | Joint | Conditional
-    counts: npt.NDArray[np.int64] | None = None
+) -> TableLeak | None:
+    """Measure what is leaked about one secret, for each value of what is given; None: nothing."""
+    groups: dict[int, Cells] = {}
     unknown: dict[Label, int] = {}
-    if column is None and mechanism.uses_given:
+    missing = rows = 0
+    given = isinstance(promised.context, Conditional)
+    known = labels_by_spelling(promised.context.secrets)
+    for (told, code, key), number in count.tallies[column].items():
+        rows += number
+        missing += number * (code == KEPT)
+        if column is None and code == KEPT:
+            continue
         # A value is the secret, whatever it stands beside.
-        values = mechanism.input_values
-        cells = Counter[tuple[Label, int]]()
-        for (_, code), number in tally.items():
-            if code != KEPT:
-                cells[values[code], code] += number
-        context, counts = _joint_of(cells, inputs, places)
-    elif column is None:
-        numbers = Counter[int]()
-        for (_, code), number in tally.items():
-            numbers[code] += number
-        context = Prior(inputs, tuple(numbers[place] for place in places))
-        counts = np.diag([numbers[place] for place in places]).astype(np.int64)
-    else:
-        known = labels_by_spelling(promised.context.secrets)
-        cells = Counter()
-        for (told, code), number in tally.items():
+        secret: Label = mechanism.input_values[code] if column is None else told
+        if column is not None:
             secret, is_known = label_of_cell(told, known)
-            cells[secret, code] += number
             if not is_known:
                 unknown[secret] = unknown.get(secret, 0) + number
-        context, counts = _joint_of(cells, inputs, places)
-    if isinstance(promised.context, Conditional) and mechanism.uses_given:
-        labels = mechanism.table.inputs.labels
-        by_pair = Counter({(secret, labels[code]): n for (secret, code), n in cells.items()})
-        context, counts = conditional_of_counts(promised.context, by_pair), None
-        seen = mechanism.table.restrict(context.pairs.labels)
+        groups.setdefault(key if given else 0, Counter())[secret, code] += number
+    if given:
+        groups = {key: cells for key, cells in groups.items() if _is_listed(promised, count, key)}
+    if not groups:
+        return None
+    parts = {
+        count.beside.label(key) if given else None: _Part.of(
+            mechanism, cells, of_values=column is None
+        )
+        for key, cells in sorted(groups.items())
+    }
+    channel, context = _side_by_side(parts) if given else (parts[None].channel, parts[None].context)
     notion = promised.notion
-    certificate = notion.certify(seen, context, impossible="ignore")
+    certificate = notion.certify(channel, context, impossible="ignore")
     more, at_least = None, None
-    if not certificate.holds and counts is not None:
-        more, at_least = _test_chance(promised, channel, counts)
+    if not certificate.holds:
+        more, at_least = _test_chance(promised, list(parts.values()))
     return TableLeak(
         promised,
         column,
-        sum(tally.values()),
+        count.beside.names if given else (),
+        rows,
         certificate,
-        extreme_lifts(seen, context),
-        "" if certificate.holds else notion.say_smallest(seen, context),
+        extreme_lifts(channel, context),
+        "" if certificate.holds else notion.say_smallest(channel, context),
         more,
         at_least,
         unknown,
@@ -274,12 +329,64 @@ def _measure(
     )
 
 
-def _joint_of(
-    cells: Counter[tuple[Label, int]], inputs: Alphabet, places: list[int]
-) -> tuple[Joint, npt.NDArray[np.int64]]:
-    labels = sort_labels({secret for secret, _ in cells})
-    rows = [[cells[secret, place] for place in places] for secret in labels]
-    return Joint.from_rows(Alphabet.of(labels), inputs, rows), np.array(rows)
+def _is_listed(promised: Guarantee, count: _Count, key: int) -> bool:
+    """Tell whether the promise rests on what is known of a given value: of the rest LDP speaks."""
+    context = promised.context
+    assert isinstance(context, Conditional)
+    label = count.beside.label(key)
+    return not context.rest or (label in context.given and label != REST)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of the table, and the channel for the values that they have."""
+
+    secrets: tuple[Label, ...]
+    channel: Table | SupportChannel
+    values: tuple[Label, ...]
+    """What the inputs of the channel are, whatever they stand beside."""
+    counts: npt.NDArray[np.int64]
+    """How many rows have each secret and input."""
+    of_values: bool
+    """Whether the value itself is the secret."""
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, cells: Cells, *, of_values: bool) -> _Part:
+        channel, codes = _channel_of(mechanism, {code for _, code in cells})
+        named = mechanism.input_values
+        values = tuple(_KEPT_LABEL if code == KEPT else named[code] for code in codes)
+        # The same value beside two given ones is two inputs of one secret.
+        of_values = of_values and len(set(values)) == len(values)
+        secrets = values if of_values else tuple(sort_labels({secret for secret, _ in cells}))
+        counts = [[cells[secret, code] for code in codes] for secret in secrets]
+        return cls(secrets, channel, values, np.array(counts, dtype=np.int64), of_values)
+
+    @property
+    def context(self) -> Prior | Joint:
+        """The joint of secrets and inputs; of a value that is the secret its prior."""
+        return self.known(self.channel.inputs)
+
+    def known(self, inputs: Alphabet) -> Prior | Joint:
+        """Return the joint of these rows, with inputs under other names."""
+        if self.of_values:
+            return Prior(inputs, tuple(self.counts.sum(axis=0).tolist()))
+        return Joint.from_rows(Alphabet.of(self.secrets), inputs, self.counts.tolist())
+
+
+def _side_by_side(parts: Mapping[Label, _Part]) -> tuple[Table, Conditional]:
+    """Return one channel on pairs (given value, value), and what is known given each."""
+    known = {k: part.known(Alphabet.of(part.values)) for k, part in parts.items()}
+    context = Conditional.of(known, groups={k: k for k in known})
+    rows: dict[tuple[Label, Label], npt.NDArray[Any]] = {}
+    tables = {k: part.channel for k, part in parts.items() if isinstance(part.channel, Table)}
+    # Where a cell stays missing, its table has one output more than others.
+    outputs = max((table.outputs for table in tables.values()), key=len)
+    for k, table in tables.items():
+        wide = np.pad(table.weights, ((0, 0), (0, len(outputs) - len(table.outputs))))
+        rows |= {(k, x): row for x, row in zip(parts[k].values, wide, strict=True)}
+    weights = np.array([rows[pair] for pair in context.pair_list])
+    bits = next(iter(tables.values())).bits
+    return Table.of(context.pairs, outputs, weights, bits=bits), context
 
 
 def _channel_of(mechanism: Mechanism, codes: set[int]) -> tuple[Table | SupportChannel, list[int]]:
@@ -303,15 +410,23 @@ def _channel_of(mechanism: Mechanism, codes: set[int]) -> tuple[Table | SupportC
 
 
 def _test_chance(
-    promised: Guarantee, channel: Table | SupportChannel, counts: npt.NDArray[np.int64]
+    promised: Guarantee, parts: Sequence[_Part]
 ) -> tuple[bool | None, LeakRange | None]:
-    """Tell whether a population in which the promise is kept would hardly give such a table."""
+    """Tell whether a population in which the promise is kept would hardly give such a table.
+
+    The rows of each given value are draws of their own, and have an equal share of the error.
+    """
     limits = promised.notion.lift_limits()
-    if limits is None or not isinstance(channel, Table):
+    tables = [(part.counts, part.channel) for part in parts if isinstance(part.channel, Table)]
+    size = sum(counts.size * len(table.outputs) for counts, table in tables)
+    if limits is None or len(tables) < len(parts) or size > _MOST_BETS:
         return None, None
-    if counts.size * len(channel.outputs) > _MOST_BETS:
-        return None, None
-    chances: Floats = channel.weights.astype(np.float64) / 2.0**channel.bits
-    bets = Bets(counts, chances)
     lower, upper = (None if limit is None else float(limit) for limit in limits)
-    return bets.alarm(lower, upper, ERROR_RATE), bets.at_least(ERROR_RATE)
+    alarm, least = False, LeakRange(0.0, 0.0)
+    for counts, table in tables:
+        chances: Floats = table.weights.astype(np.float64) / 2.0**table.bits
+        bets = Bets(counts, chances)
+        alarm = bets.alarm(lower, upper, ERROR_RATE / len(tables)) or alarm
+        own = bets.at_least(ERROR_RATE / len(tables))
+        least = LeakRange(max(least.eps_lower, own.eps_lower), max(least.eps_upper, own.eps_upper))
+    return alarm, least

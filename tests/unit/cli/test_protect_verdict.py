@@ -216,3 +216,9 @@ def test_sites_that_code_the_other_way_round_are_seen(run: Run) -> None:
     verdict = verdict_of(run(*ASK, "--json", files=files))
     assert verdict["level"] == "broken"
     assert verdict["findings"][0]["columns"] == ["site"]
+    # Given the site the same column is released, and the promise is about whoever sees both.
+    given = next(each for each in verdict["findings"][0]["remedies"] if "given" in each["words"])
+    done = run(*shlex.split(given["command"])[1:], "--strict")
+    assert done.code == 0, done
+    assert verdict_of(done)["level"] == "kept"
+    assert 'given "site"' in verdict_of(done)["sentence"]

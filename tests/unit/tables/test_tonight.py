@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import liftlock as ll
 import liftlock.tables
 from liftlock import ALIP, LDP, LIP, Joint, Mechanism, Prior, design
 from liftlock.errors import InputError, NotCertified
@@ -21,7 +22,14 @@ from liftlock.notions import Notion
 from liftlock.notions.guarantee import Wanted
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.tonight import TableLeak, TonightsLeaks, measure_table
-from tests.published_rows import Extremes, Row, hospital, law_of_file, row_lifts
+from tests.published_rows import (
+    Extremes,
+    Row,
+    hospital,
+    law_of_file,
+    law_of_given_file,
+    row_lifts,
+)
 from tests.unit.tables.protect.memory import Memory
 
 
@@ -45,6 +53,10 @@ def only(found: TonightsLeaks) -> TableLeak:
     (leak,) = found.leaks
     assert not found.unchecked
     return leak
+
+
+def ends(leak: TableLeak) -> tuple[Fraction | None, Fraction | None]:
+    return leak.lifts.smallest.lift, leak.lifts.largest.lift
 
 
 def truth(made: Mechanism, rows: Sequence[Row], secret: str) -> Extremes:
@@ -112,7 +124,7 @@ def test_secrets_that_the_promise_does_not_know_are_counted_and_named() -> None:
     leak = only(leaks_of(MADE, rows))
     assert dict(leak.unknown) == {"unclear": 100}
     expected = truth(MADE, rows, "hiv")
-    assert (leak.lifts.smallest.lift, leak.lifts.largest.lift) == tuple(expected)
+    assert ends(leak) == tuple(expected)
 
 
 def test_missing_secrets_are_a_secret_of_their_own() -> None:
@@ -120,7 +132,7 @@ def test_missing_secrets_are_a_secret_of_their_own() -> None:
     leak = only(leaks_of(MADE, rows))
     assert dict(leak.unknown) == {"(missing)": 100}
     expected = truth(MADE, rows, "hiv")
-    assert (leak.lifts.smallest.lift, leak.lifts.largest.lift) == tuple(expected)
+    assert ends(leak) == tuple(expected)
 
 
 def test_a_cell_that_stays_missing_is_told_to_everybody() -> None:
@@ -137,7 +149,7 @@ def test_a_cell_that_stays_missing_is_told_to_everybody() -> None:
         [],
         lambda row: law(row["department"]) if row["department"] else {"gone": Fraction(1)},
     ).released
-    assert (leak.lifts.smallest.lift, leak.lifts.largest.lift) == tuple(expected)
+    assert ends(leak) == tuple(expected)
     assert expected.smallest == 0
     assert leak.missing == sum(not row["department"] for row in rows) > 0
     assert leak.smallest == ""
@@ -160,7 +172,7 @@ def test_the_value_itself(share: float) -> None:
     leak = only(leaks_of(made, [*rows, *gone], ()))
     law = law_of_file(json.loads(made.to_json()))
     expected = row_lifts(rows, "department", [], lambda row: law(row["department"])).released
-    assert (leak.lifts.smallest.lift, leak.lifts.largest.lift) == tuple(expected)
+    assert ends(leak) == tuple(expected)
     assert (leak.secret, leak.missing, leak.holds) == (None, 5, share == 0.0)
     assert leak.more_than_chance is (None if leak.holds else True)
 
@@ -176,7 +188,7 @@ def test_every_guarantee_is_looked_at() -> None:
     assert [each.secret for each in (first, second, third)] == ["hiv", "region", None]
     for leak, name in ((first, "hiv"), (second, "region"), (third, "department")):
         expected = truth(made, rows, name)
-        assert (leak.lifts.smallest.lift, leak.lifts.largest.lift) == tuple(expected)
+        assert ends(leak) == tuple(expected)
     found = leaks_of(made, rows, (None, "region"))
     assert [leak.secret for leak in found.leaks] == ["region", None]
     (said,) = found.unchecked
@@ -224,3 +236,85 @@ def test_frames_are_checked_when_asked() -> None:
         liftlock.tables.release(frame(moved(11, 0.6)), MADE, check=True)
     with pytest.raises(InputError, match="cannot be checked"):
         liftlock.tables.release(frame(FIRST).drop(["hiv"]), MADE, check=True)
+
+
+# --- beside what is given -------------------------------------------------------------------------
+
+
+def made_given(rows: Sequence[Row], **how: Any) -> Mechanism:
+    table = pa.table(
+        {name: [row[name] for row in rows] for name in ("region", "department", "hiv")}
+    )
+    done = ll.protect(table, "department", LIP("0.5"), secret="hiv", given="region", **how)
+    return done.mechanisms["department"]
+
+
+GIVEN = made_given(FIRST, seconds=10)
+
+
+@pytest.mark.parametrize("rows", [FIRST, hospital(4000, 9), moved(11, 0.4)])
+def test_what_is_promised_given_a_column_is_measured_for_each_of_its_values(
+    rows: list[Row],
+) -> None:
+    leaks = leaks_of(GIVEN, rows, ("hiv",) * len(GIVEN.guarantees)).leaks
+    law = law_of_given_file(json.loads(GIVEN.to_json()))
+    expected = row_lifts(rows, "hiv", ["region"], law)
+    first, *others = leaks
+    assert first.given == ("region",)
+    assert ends(first) == tuple(expected.beyond)
+    for leak in others:
+        assert leak.given == ()
+        assert ends(leak) == tuple(expected.released)
+
+
+def test_chance_is_told_from_more_beside_what_is_given() -> None:
+    """Each region at its share of 1 %; the seeds are fixed."""
+    names = ("hiv",) * len(GIVEN.guarantees)
+    calm = [leaks_of(GIVEN, hospital(4000, seed), names).leaks[0] for seed in range(30, 34)]
+    assert any(not leak.holds for leak in calm)
+    assert not any(leak.more_than_chance for leak in calm)
+    night = leaks_of(GIVEN, moved(11, 0.6), names).leaks[0]
+    assert night.more_than_chance
+    assert night.at_least is not None
+    assert 0.5 < night.at_least.eps_upper < float(night.lifts.eps_upper().value)
+
+
+def test_one_region_that_moved_is_seen() -> None:
+    rows = [
+        other if row["region"] == "north" else row
+        for row, other in zip(hospital(4000, 11), moved(11, 0.9), strict=True)
+    ]
+    names = ("hiv",) * len(GIVEN.guarantees)
+    leak = leaks_of(GIVEN, rows, names).leaks[0]
+    assert leak.more_than_chance
+    law = law_of_given_file(json.loads(GIVEN.to_json()))
+    assert ends(leak) == tuple(row_lifts(rows, "hiv", ["region"], law).beyond)
+
+
+def test_a_missing_cell_beside_what_is_given_is_told_to_everybody() -> None:
+    rules = GIVEN.encoding
+    assert rules is not None
+    code = replace(rules.columns[0], keeps_missing=True)
+    made = replace(GIVEN, encoding=replace(rules, columns=(code,)))
+    rows = [
+        {**row, "department": ""} if row["hiv"] == "positive" and at % 3 == 0 else row
+        for at, row in enumerate(FIRST)
+    ]
+    law = law_of_given_file(json.loads(made.to_json()))
+    expected = row_lifts(
+        rows, "hiv", ["region"], lambda row: law(row) if row["department"] else {None: Fraction(1)}
+    )
+    first = leaks_of(made, rows, ("hiv",) * len(made.guarantees)).leaks[0]
+    assert ends(first) == tuple(expected.beyond)
+
+
+def test_values_beside_what_is_given_are_their_own_secret() -> None:
+    table = pa.table({name: [row[name] for row in FIRST] for name in ("region", "department")})
+    done = ll.protect(table, "department", LIP("1"), given="region", seconds=10)
+    made = done.mechanisms["department"]
+    rows = moved(11, 0.5)
+    law = law_of_given_file(json.loads(made.to_json()))
+    expected = row_lifts(rows, "department", ["region"], law)
+    first, *others = leaks_of(made, rows, ()).leaks
+    assert ends(first) == tuple(expected.beyond)
+    assert all(ends(leak) == tuple(expected.released) for leak in others)

@@ -191,7 +191,7 @@ class PageView:
         return [
             [
                 named(share.column),
-                tag("code", share.notion.guarantee, class_="whole"),
+                tag("code", share.text, class_="whole"),
                 f"{100 * share.kept:.1f} %",
                 "" if share.equal_kept is None else f"{100 * share.equal_kept:.1f} %",
             ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from liftlock.model import Conditional, Context, Joint
 from liftlock.notions.audit import Audit
 from liftlock.notions.base import NotionKind, safe_text
 from liftlock.notions.certificate import Certificate
+from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.registry import TITLES
 from liftlock.notions.relations import Implication
@@ -171,8 +172,13 @@ def certificate_lines(certificate: Certificate) -> RenderableType:
 
 def guarantee_lines(made: Mechanism) -> list[RenderableType]:
     """Return the certificate of a mechanism, and those of its further guarantees."""
-    parts = [certificate_lines(made.certificate)]
-    for each in made.also:
+    return [certificate_lines(made.certificate), *further_lines(made.also)]
+
+
+def further_lines(also: Iterable[Guarantee]) -> list[RenderableType]:
+    """Return the certificates of further guarantees, each under what it is about."""
+    parts: list[RenderableType] = []
+    for each in also:
         parts += [
             Text(f"and about {printable(each.subject)}:"),
             certificate_lines(each.certificate),

@@ -167,9 +167,11 @@ def _total(total: TotalBudget) -> list[RenderableType]:
     for share in total.shares:
         equal = "none was proved"
         if share.equal is not None and share.equal_kept is not None:
-            equal = f"{100 * share.equal_kept:.1f} % ({share.equal})"
-        grid.add_row(shown(share.column), str(share.notion), f"{100 * share.kept:.1f} %", equal)
-    how = "by the weights given" if total.weighted else "so that the columns keep the most"
+            equal = f"{100 * share.equal_kept:.1f} % ({share.equal_text})"
+        grid.add_row(shown(share.column), share.text, f"{100 * share.kept:.1f} %", equal)
+    how = "so that the product of what the columns keep is largest"
+    if total.weighted:
+        how = "by the weights given"
     return [
         Text(
             f"PROVED: all released columns together keep {total.notion.guarantee} about each of "
@@ -310,6 +312,7 @@ def protection_data(protection: Protection) -> dict[str, Any]:
                 {
                     "column": share.column,
                     "guarantee": share.notion.guarantee,
+                    "noise": float(share.noise),
                     "kept": share.kept,
                     "equal": None if share.equal is None else share.equal.guarantee,
                     "equal_kept": share.equal_kept,

@@ -20,6 +20,8 @@ def leak_text(leak: TableLeak) -> str:
     """Say what is leaked in the table, and whether that is within the promise."""
     lower, upper = leak.lifts.eps_lower().value, leak.lifts.eps_upper().value
     about = "" if leak.secret is None else f" about {shown(leak.secret)}"
+    if leak.given:
+        about += f" given {' and '.join(map(shown, leak.given))}"
     words = f"in this table{about}: eps_lower {nats_text(lower)}, eps_upper {nats_text(upper)} nats"
     if leak.holds:
         return f"{words}, within the promise"
@@ -63,6 +65,7 @@ def leak_data(leak: TableLeak) -> dict[str, Any]:
     """Return the JSON form."""
     return {
         "secret": leak.secret,
+        "given": list(leak.given),
         "promised": leak.promised.certificate.guarantee,
         "rows": leak.rows,
         "eps_lower": _at_most(leak.lifts.eps_lower().value),

@@ -262,6 +262,7 @@ def design_column(
     notion: Notion,
     *,
     also: Sequence[Hidden] = (),
+    noise: Fraction = Fraction(0),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
@@ -270,6 +271,8 @@ def design_column(
     watch: Progress | None = None,
 ) -> ColumnDesign:
     """Design for a column, or for several as one value, prove the whole, and add its rules.
+
+    With `noise`, so many of the rows get a report that is drawn without looking at the value.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.tables.protect.context import learn_labels
@@ -291,6 +294,8 @@ def design_column(
         about=about,
         watch=watch,
     )
+    if noise:
+        core = with_noise(core, noise, utility)
     whole = core
     if learned.fixed is not None:
         assert isinstance(learned.context, Joint)
@@ -429,6 +434,50 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
     return _prove_again(made, whole)
+
+
+def with_noise(made: Mechanism, noise: Fraction, utility: str | Utility | None = None) -> Mechanism:
+    """Draw the report of so many rows without looking at the value, and prove the whole.
+
+    With lambda(y) the distribution of reports, W'(y | x) = (1 - t) W(y | x) + t lambda(y): every
+    lift moves towards 1, by itself and beside other columns.
+
+    >>> from liftlock import LIP, Prior
+    >>> made = design(Prior.uniform("ab"), LIP("1"))
+    >>> less = with_noise(made, Fraction(1, 2))
+    >>> less.certificate.guarantee, bool(less.origin.objective < made.origin.objective / 3)
+    ('lip(epsilon=1)', True)
+    """
+    table, prior = made.table, made.known_prior
+    assert prior is not None
+    rows = [[int(weight) for weight in row] for row in table.weights]
+    masses = [prior.counts[prior.inputs.index(label)] for label in table.inputs.labels]
+    whole = 1 << table.bits
+    mean = [sum(m * w for m, w in zip(masses, y, strict=True)) for y in zip(*rows, strict=True)]
+    drawn = _whole_parts([Fraction(each, sum(masses)) for each in mean], whole)
+    mixed = [
+        _whole_parts([(1 - noise) * w + noise * n for w, n in zip(row, drawn, strict=True)], whole)
+        for row in rows
+    ]
+    channel = Table.of(table.inputs, table.outputs, mixed, bits=table.bits)
+    origin = made.origin
+    if origin is not None:
+        seen = restrict_to_support(made.context)[0]
+        goal = read_goal(seen, origin.utility if utility is None else utility, whole=made.context)
+        worth = goal.measure(channel, made.notion, None).objective
+        said = f"{100 * float(noise):.3g} % of the reports are noise"
+        # The bound was for a mechanism without noise.
+        remarks = (*origin.remarks, said)
+        origin = replace(origin, objective=worth, bound=None, gap=None, remarks=remarks)
+    also = [each.wanted for each in made.also]
+    return Mechanism.prove(channel, made.notion, made.context, origin, also=also)
+
+
+def _whole_parts(parts: Sequence[Fraction], whole: int) -> list[int]:
+    """Round parts of a whole down, and give what is left to the largest."""
+    found = [math.floor(part) for part in parts]
+    found[found.index(max(found))] += whole - sum(found)
+    return found
 
 
 def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:

@@ -26,11 +26,11 @@ from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import CERTAIN, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
-from liftlock.tables.protect.spec import ColumnSpec
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
     If they hold the given columns, it is what holds given these; else what holds without them.
     """
     encoding = column.mechanism.encoding
-    rules = getattr(encoding, "given", None)
+    rules = None if encoding is None else encoding.given
     given = () if rules is None else rules.names
     seen = set(given) <= set(stays)
     own = tuple(dict.fromkeys((column.name, *_names(column))))
     every = []
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
-        rests = given if str(each.context.kind) == "given" else ()
+        rests = given if each.context.kind == "given" else ()
         # For a person with several rows the promise is not that of a single row.
         notion = each.notion if place else column.mechanism.promised
         every.append(_Promise(own if about is None else (about,), notion, rests))
@@ -420,6 +420,8 @@ class _Court:
             if finding is not None:
                 found.append(finding)
         for row in sorted(self.protection.rows_out, key=lambda row: len(row.kept)):
+            if row.secret in row.kept:
+                continue  # that it stays is said already
             finding = self._row(row)
             if finding is not None and not any(_explains(each, finding) for each in found):
                 found.append(finding)
@@ -611,11 +613,14 @@ class _Court:
     def _gives(self, names: Sequence[str]) -> tuple[Remedy, ...]:
         """Return the remedy that makes the promise one given kept columns, if there are few."""
         fresh = [name for name in names if name not in self._given]
+        if not {*self.limits, *self.protection.identities}.isdisjoint(fresh):
+            return ()  # secrets are never given, and identities would have no rows
+        sizes = (row.values for row in self.protection.rows_out if set(row.kept) == set(names))
+        if FEWEST * max(sizes, default=math.inf) > self.protection.rows:
+            return ()  # most of their values have too few rows for tables of their own
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
-        if not hasattr(ColumnSpec, "given"):
-            return ()
         if not fresh or not counted or len(names) > _FEW or self.protection.total is not None:
             return ()
         return (

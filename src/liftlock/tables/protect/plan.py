@@ -166,11 +166,13 @@ def prepare(
         allowed=tuple(keep),
     )
     bound = None
+    noises: dict[str, Fraction] = {}
     if total is not None:
         learnt = [each for each in counted if each is not None]
         bound, short = _split_total(counting, specs, learnt, total, shares, seconds, watch)
         seconds *= 1 - _FOR_THE_SPLIT
         notions = {each.column: each.notion for each in bound}
+        noises = {each.column: each.noise for each in bound}
         specs = [replace(spec, notion=notions[spec.column]) for spec in specs]
         groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     limits = [seconds / len(groups)]
@@ -179,12 +181,13 @@ def prepare(
         limits.append(short / _FOR_THE_DESIGN if curve else short)
     told = [[each for each, _ in spec.hidden] for spec in asked if not spec.local]
     for limit in limits:
-        columns = [
-            _remember_dropped(
-                _protect_column(counting, group, learned, limit, curve, watch, blind=blind), dropped
+        columns = []
+        for (group, learned), blind in zip(groups, hidden_given, strict=True):
+            noise = noises.get(group[0].column, Fraction(0))
+            made = _protect_column(
+                counting, group, learned, limit, curve, watch, blind=blind, noise=noise
             )
-            for (group, learned), blind in zip(groups, hidden_given, strict=True)
-        ]
+            columns.append(_remember_dropped(made, dropped))
         released = [column for column in columns if not column.mechanism.per_user]
         if len(released) > 1:
             watch(Step("accounting for all columns together"))
@@ -328,6 +331,7 @@ def _protect_column(
     watch: Progress,
     *,
     blind: bool = False,
+    noise: Fraction = Fraction(0),
 ) -> ProtectedColumn:
     """Make the mechanism of a column, or of several that are one value.
 
@@ -346,6 +350,7 @@ def _protect_column(
         learned,
         spec.notion,
         also=spec.also,
+        noise=noise,
         utility=spec.utility,
         method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
@@ -374,7 +379,9 @@ def _protect_column(
         plan.mechanism,
         counted,
         notes,
-        _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
+        _curve(plan, spec, seconds - (time.monotonic() - start), say)
+        if curve and not noise
+        else None,
         in_table=own,
     )
 
@@ -422,11 +429,12 @@ def _split_total(
     counted: CountedTuples | None = None
     told = [[spec.secret] for spec in specs]
 
-    def make(at: int, notion: Notion) -> Mechanism:
+    def make(at: int, notion: Notion, noise: Fraction) -> Mechanism:
         spec = specs[at]
         return design_column(
             learned[at],
             notion,
+            noise=noise,
             utility=spec.utility,
             method=spec.method,
             seconds=each,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -191,6 +192,23 @@ class BudgetShare:
     equal: Notion | None = None
     """What an equal split would give it; None if no equal split was proved to keep the total."""
     equal_kept: float | None = None
+    noise: Fraction = Fraction(0)
+    """The share of rows that are noise, where columns say more together than each by itself."""
+    equal_noise: Fraction = Fraction(0)
+
+    @property
+    def text(self) -> str:
+        """The share in words."""
+        return _share_text(self.notion, self.noise)
+
+    @property
+    def equal_text(self) -> str:
+        """The equal share in words; empty if none was proved."""
+        return "" if self.equal is None else _share_text(self.equal, self.equal_noise)
+
+
+def _share_text(notion: Notion, noise: Fraction) -> str:
+    return f"{notion}, {100 * float(noise):.3g} % noise" if noise else str(notion)
 
 
 @dataclass(frozen=True)
