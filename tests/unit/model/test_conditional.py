@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock import Alphabet, Channel
 from liftlock.errors import LiftlockError
 from liftlock.model import Conditional, Joint, Prior, context_from_data
-from liftlock.model.alphabet import Alphabet
-from liftlock.model.channel import Channel
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("kmn"), st.sampled_from("st"), st.sampled_from("abc")),

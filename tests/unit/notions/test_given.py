@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import pytest
 
+from liftlock import Channel
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact.budget import Budget
 from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.alphabet import Label
-from liftlock.model.channel import Channel
 from liftlock.notions import (
     ALIP,
     LDP,
