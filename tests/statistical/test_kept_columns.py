@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.tables.protect.chance import ERROR_RATE, Crossing, RarePools
+from liftlock.tables.protect.chance import Crossing, RarePools
 from liftlock.tables.protect.inspect import inspect_other_columns, measure_leak
+from liftlock.transfer.bets import ERROR_RATE
 from tests.unit.tables.protect.memory import Memory
 
 TABLES = 400

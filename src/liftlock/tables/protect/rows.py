@@ -72,7 +72,7 @@ _BITS = 31
 _WORTH = 4.0
 """About so many standard errors are chance: a guess, to know where to look."""
 
-_MOST_LOOKS = 64
+_MOST_LOOKS = 32
 """Kept cells in which a lower bound is looked for, on either side."""
 
 _NEAR = 1e-9
@@ -762,7 +762,7 @@ def row_leaks(
                 "three and more kept columns together, except for all of them: only each, pairs "
                 "and all are measured"
             )
-    look = _Look(source, columns, kept, sets, pairs, watch)
+    look = _Look(source, columns, kept, sets, pairs, rows, watch)
     try:
         leaks, more = look.measure(_Released(columns))
     except _TooManyTuples:
@@ -792,6 +792,7 @@ class _Look:
     kept: Mapping[str, Mapping[Any, int]]
     sets: Sequence[tuple[str, ...]]
     pairs: Sequence[tuple[str, ...]]
+    rows: int
     watch: Progress
 
     def measure(self, released: _Released, groups: int = 1) -> tuple[list[RowLeak], list[str]]:
@@ -815,6 +816,11 @@ class _Look:
                     continue
                 measure = _RowMeasure(_Cells.of(tally, secret.pairs), released, share)
                 found.append(_row_leak(measure, look, secret))
+                if measure.cells.rows < self.rows:
+                    missed.append(
+                        f"rows that were not among the {measure.cells.rows:,} in which kept "
+                        "columns are looked at"
+                    )
         return found, missed
 
     def _count(self, released: _Released, secrets: Sequence[_Secret]) -> list[_KeptSet]:

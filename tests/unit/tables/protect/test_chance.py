@@ -112,7 +112,8 @@ def test_rare_values_that_go_with_the_secret_stand_out_together() -> None:
         ("s", "t", 0),
         ("t", "s", 0),
     }
-    assert (seen.judged, seen.skipped) == (pytest.approx(240 / 1241), pytest.approx(1 / 1241))
+    assert seen.judged == pytest.approx(240 / 1241)
+    assert seen.skipped == pytest.approx(1 / 1241)
 
 
 def test_the_row_that_names_a_pool_is_not_counted_in_it() -> None:
@@ -127,7 +128,8 @@ def test_the_row_that_names_a_pool_is_not_counted_in_it() -> None:
 
 def test_pools_that_are_rare_themselves_judge_nothing() -> None:
     seen = RarePools.of(Crossing({("s", "a"): 2, ("t", "b"): 2, ("s", "c"): 300, ("t", "c"): 300}))
-    assert (seen.judged, seen.skipped) == (0, pytest.approx(4 / 604))
+    assert seen.judged == 0
+    assert seen.skipped == pytest.approx(4 / 604)
 
 
 def test_the_same_rows_in_another_order_make_the_same_pools() -> None:
