@@ -158,7 +158,7 @@ def audit_command(
         note.show()
     for guarantee, certificate in zip(guarantees, certificates, strict=True):
         if not certificate.holds:
-            smallest = guarantee.smallest_text(read.channel, known)
+            smallest = guarantee.say_smallest(read.channel, known)
             passes = f"this channel satisfies {smallest}" if smallest else NO_BUDGET
             text = f"{certificate.refusal()}; {passes}"
             click.echo(f"liftlock: {printable(text)}", err=True)

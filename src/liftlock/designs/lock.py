@@ -161,7 +161,7 @@ def lock(
         if refused is None:
             assert unprotected is not None
             raise unprotected
-        smallest = refused.notion.smallest_text(plain, refused.context)
+        smallest = refused.notion.say_smallest(plain, refused.context)
         raise NotCertified(refused.certificate, smallest, refused.about or "")
     return _make_locked(draft, *found)
 

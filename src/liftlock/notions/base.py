@@ -214,6 +214,13 @@ class Notion(ABC):
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget of this kind that the channel satisfies; empty if none is."""
 
+    def say_smallest(self, channel: AnyChannel, context: Context) -> str:
+        """Say the same; empty too where nothing is known of such a budget in a context."""
+        try:
+            return self.smallest_text(channel, context)
+        except NotDefined:
+            return ""
+
     def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
         """Return the smallest guarantee of this kind that a channel keeps.
 

@@ -48,7 +48,7 @@ class Guarantee:
         notion, context, about = wanted
         certificate = notion.certify(channel, context, impossible=impossible)
         if not certificate.holds:
-            smallest = notion.smallest_text(channel, context)
+            smallest = notion.say_smallest(channel, context)
             raise NotCertified(certificate, smallest, about or "")
         return cls(certificate, context, about)
 

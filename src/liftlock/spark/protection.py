@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from liftlock._runtime.progress import Progress, ignore_progress
 from liftlock.errors import InputError
+from liftlock.model.channel import Channel
 from liftlock.model.structured import StructuredChannel
 from liftlock.spark.aggregation import aggregate
 from liftlock.spark.columns import (
@@ -107,5 +109,13 @@ def _add_counts(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
     made = column.mechanism
     if isinstance(made.channel, StructuredChannel):
         return column
+    given = made.encoding.given if made.encoding is not None and made.uses_given else None
+    if given is not None and not set(given.names) <= set(result.columns):
+        return column  # which report is whose table's cannot be told any more
     found = aggregate(result, made)
-    return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))
+    reported = made.reported
+    assert isinstance(reported, Channel)
+    counts = Counter[Any]()
+    for label, number in zip(reported.outputs.labels, found.counts, strict=True):
+        counts[label if given is None else cast("Any", label)[1]] += number
+    return replace(column, counts=dict(counts))

@@ -320,7 +320,7 @@ def _measure(
         rows,
         certificate,
         extreme_lifts(channel, context),
-        "" if certificate.holds else notion.smallest_text(channel, context),
+        "" if certificate.holds else notion.say_smallest(channel, context),
         more,
         at_least,
         unknown,
