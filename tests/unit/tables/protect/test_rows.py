@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.notions import LDP, LIP
 from liftlock.tables.protect import rows as looking
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection, RowLeak
