@@ -15,9 +15,9 @@ import pytest
 from scipy import stats
 
 from liftlock.notions import LDP, LIP
+from liftlock.tables.protect import Protection, RowLeak
 from liftlock.tables.protect import rows as looking
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.result import Protection, RowLeak
 from liftlock.tables.protect.spec import ColumnSpec, Policy
 from liftlock.transfer.bets import ERROR_RATE
 from tests.published_rows import (
