@@ -287,6 +287,55 @@ def draw_coverage(colours: Colours, shares: list[float], found: dict[str, list[f
         )
 
 
+def row_leaks() -> dict[str, tuple[float, float]]:
+    """Return how far beliefs fall and rise, for the tests of the page about given columns."""
+    import pyarrow as pa
+
+    import liftlock as ll
+
+    draw = random.Random(7)
+    columns: dict[str, list[str]] = {"clinic": [], "illness": [], "result": []}
+    for _ in range(4000):
+        ill, clinic = draw.random() < 0.3, draw.choice("NS")
+        seen = ill if draw.random() < 0.9 else not ill
+        row = (clinic, "yes" if ill else "no", "+-"[seen == (clinic == "S")])
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    found = {}
+    for name, given in (
+        ("promised for the column", ()),
+        ("promised given the clinic", ("clinic",)),
+    ):
+        made = ll.protect(pa.table(columns), "result", "lip=0.5", secret="illness", given=given)
+        mechanism = made.mechanisms["result"]
+        if not given:
+            nats = mechanism.certificate.nats
+            found["the column alone"] = (float(nats["eps_lower"]), float(nats["eps_upper"]))
+        (row_leak,) = made.protection.rows_out
+        found[f"the row, {name}"] = tuple(row_leak.beyond)
+    return found
+
+
+def draw_rows(colours: Colours, leaks: dict[str, tuple[float, float]]) -> None:
+    """Draw what a column tells, what its row tells, and what --given makes of it."""
+    with svg_axes("published-row", colours) as axes:
+        for place, sides in enumerate(leaks.values()):
+            for side, colour, shift in zip(sides, colours.series, (-0.18, 0.18), strict=False):
+                axes.barh(place + shift, side, height=0.32, color=colour)
+                axes.annotate(
+                    f"{side:.2g}", (side, place + shift), xytext=(4, 0),
+                    textcoords="offset points", va="center", color=colours.ink, fontsize=10,
+                )  # fmt: skip
+        axes.axvline(0.5, color=colours.faint, linewidth=1.4, linestyle="--")
+        axes.annotate(
+            "promised", (0.5, -0.48), xytext=(5, 0), textcoords="offset points", color=colours.faint
+        )
+        axes.set_yticks(range(len(leaks)), list(leaks))
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.1 * max(max(sides) for sides in leaks.values()))
+        axes.set_xlabel("beliefs fall (blue), rise (orange), nats")
+
+
 # --- the house ------------------------------------------------------------------------------------
 
 ROOM_WIDTH, ROOM_HEIGHT, FLOOR = 150, 40, 56
@@ -599,8 +648,10 @@ if __name__ == "__main__":
     draw_profiles()
     draw_repeated()
     measured = coverages()
+    leaks = row_leaks()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_coverage(theme, *measured)
+        draw_rows(theme, leaks)
         draw_relations(theme)
         (FOLDER / f"house-{theme.name}.svg").write_text(house(theme), encoding="utf-8")
