@@ -211,11 +211,43 @@ def law_of_file(data: Mapping[str, Any]) -> Callable[[str], Law]:
     table = {
         str(_label(label)): {
             _label(output): Fraction(int(weight), 1 << bits)
-            for output, weight in zip(channel["outputs"], row, strict=True)
+            for output, weight in zip(_labels(channel["outputs"]), row, strict=True)
         }
-        for label, row in zip(channel["inputs"], channel["weights"], strict=True)
+        for label, row in zip(_labels(channel["inputs"]), channel["weights"], strict=True)
     }
     return lambda cell: table[cell]
+
+
+def law_of_given_file(data: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Law]:
+    """Read the channel of a mechanism that uses columns that stay: from a row to its law.
+
+    Rows hold the cells as they are, or the band where a given column is cut into bands.
+    """
+    channel, context = data["channel"], data["context"]
+    bits = int(channel["bits"])
+    outputs = [_label(output) for output in _labels(channel["outputs"])]
+    table = {
+        (_label(group), str(_label(x))): {
+            y: Fraction(int(weight), 1 << bits) for y, weight in zip(outputs, row, strict=True)
+        }
+        for (group, x), row in zip(_labels(channel["inputs"]), channel["weights"], strict=True)
+    }
+    listed = [_label(label) for label in context["given"]]
+    group_of = dict(zip(listed, (listed[at] for at in context["groups"]), strict=True))
+    names = [column["name"] for column in data["given"]["columns"]]
+    released = data["column"]["name"]
+
+    def law(row: Mapping[str, Any]) -> Law:
+        cells = tuple(row[name] for name in names)
+        key = cells if len(cells) > 1 else cells[0]
+        return table[group_of.get(key, "(other)"), str(row[released])]
+
+    return law
+
+
+def _labels(data: Any) -> list[Any]:
+    """Read an alphabet: labels, with coordinates beside them if they are numbers."""
+    return list(data["labels"] if isinstance(data, dict) else data)
 
 
 def _label(data: Any) -> Any:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from liftlock.mechanism import Mechanism
     from liftlock.model import (
         Ball,
+        Conditional,
         Context,
         Family,
         Intervals,
@@ -79,6 +80,7 @@ __all__ = [
     "Ball",
     "Certificate",
     "Channel",
+    "Conditional",
     "Context",
     "Draft",
     "Estimate",
@@ -135,8 +137,8 @@ _NAMES = {
     "liftlock.model.alphabet": ["Alphabet"],
     "liftlock.model.channel": ["Channel", "Table"],
     "liftlock.model": [
-        *("Ball", "Context", "Family", "Intervals", "Joint", "PerUserPriors", "Prior"),
-        "ProfileGraph",
+        *("Ball", "Conditional", "Context", "Family", "Intervals", "Joint", "PerUserPriors"),
+        *("Prior", "ProfileGraph"),
     ],
     "liftlock.designs": ["Draft"],
     "liftlock.designs.api": ["best", "design", "design_as_published", "lock"],

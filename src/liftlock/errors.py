@@ -202,16 +202,19 @@ class NotCertified(LiftlockError):
 
     ``certificate`` holds the failing certificate with its witness, ``smallest`` the text of the
     smallest budget that the same channel does satisfy, empty if none is finite. ``about`` names
-    the secret, where a mechanism keeps several guarantees.
+    the secret, where a mechanism keeps several guarantees, and ``remark`` says more.
     """
 
-    def __init__(self, certificate: Certificate, smallest: str, about: str = "") -> None:
+    def __init__(
+        self, certificate: Certificate, smallest: str, about: str = "", remark: str = ""
+    ) -> None:
         self.certificate = certificate
         self.smallest = smallest
         self.about = about
         passes = f"smallest budget that would pass: {smallest}" if smallest else NO_BUDGET
         named = f"about {about!r}: " if about else ""
-        super().__init__(f"{named}{certificate.refusal()}; {passes}")
+        more = f"; {remark}" if remark else ""
+        super().__init__(f"{named}{certificate.refusal()}; {passes}{more}")
 
 
 class NotProved(LiftlockError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -18,7 +19,9 @@ from liftlock.estimate.expected import (
     expected_error,
     expected_per_user_error,
     expected_profile_error,
+    model_error,
 )
+from liftlock.estimate.models.given import lift_question, model_given, reported_channel
 from liftlock.estimate.per_user_aggregate import PerUserAggregate, per_user_fingerprint
 from liftlock.estimate.question import About, ask
 from liftlock.estimate.result import Estimate
@@ -27,6 +30,7 @@ from liftlock.exact.numbers import exact
 from liftlock.exact.rounding import LARGE
 from liftlock.model import (
     AnyUserPrior,
+    Conditional,
     Context,
     Intervals,
     Joint,
@@ -37,8 +41,8 @@ from liftlock.model import (
     representative,
 )
 from liftlock.model._checks import wrong_kind
-from liftlock.model.alphabet import Alphabet
-from liftlock.model.channel import Table
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.channel import Channel, Table
 from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.per_user import read_alphabet, read_limits
@@ -61,7 +65,7 @@ from liftlock.notions.lift import Impossible, check_impossible
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.per_user import draw_users
-from liftlock.sampling.release import draw_codes, profile_rows
+from liftlock.sampling.release import draw_codes, given_rows, given_values, profile_rows
 from liftlock.utility.mean import codes_of_numbers, points_of, posterior_means, posterior_medians
 
 if TYPE_CHECKING:
@@ -244,7 +248,8 @@ class Mechanism(StoredObject):
         those outside the domain count as its nearer end. A mechanism that uses profiles takes the
         profile of each value, or one for all of them; values that their profile calls impossible
         and that nothing protects are refused, or with ``impossible="ignore"`` released without a
-        guarantee. A mechanism for users with a prior each takes `PerUserPriors`: reports of ``arc``
+        guarantee. One that uses a given value takes that of each value, or one for all. A mechanism
+        for users with a prior each takes `PerUserPriors`: reports of ``arc``
         are then an array of numbers of 32 bits, those of ``safe-response`` are values, and with
         `coded` values and reports are positions among the labels.
         """
@@ -292,6 +297,10 @@ class Mechanism(StoredObject):
         if isinstance(context, ProfileGraph):
             bare = self.certificate.unprotected if impossible == "refuse" else ()
             rows = profile_rows(self.channel, context, values, profiles, bare)
+            if rows is not None:
+                return rows
+        elif isinstance(context, Conditional):
+            rows = given_rows(self.channel, context, values, profiles)
             if rows is not None:
                 return rows
         elif profiles is not None:
@@ -344,6 +353,10 @@ class Mechanism(StoredObject):
         """Return the masses of the table's inputs, and the numbers they stand for."""
         prior = representative(self.context)
         points = points_of(prior.inputs, "readings")
+        if isinstance(self.context, Conditional) and self.uses_given:
+            places = [prior.inputs.index(x) for x in self.input_values]
+            masses = self.context.whole.prior.reordered(self.table.inputs).floats()
+            return masses, points[places]
         if prior.inputs.labels == self.table.inputs.labels:
             return prior.floats(), points
         order = self.table.inputs.positions_in(
@@ -405,6 +418,42 @@ class Mechanism(StoredObject):
 
     # --- from reports to answers ----------------------------------------------------------------
 
+    @cached_property
+    def reported(self) -> Table | SupportChannel | UserChannel | Channel:
+        """The channel of reports as they are counted: with their group, if it uses a given value.
+
+        Aggregates carry its fingerprint.
+        """
+        if isinstance(self.context, Conditional):
+            return reported_channel(self.channel, self.context)
+        return self.channel
+
+    @property
+    def uses_given(self) -> bool:
+        """Whether it has a table for each given value."""
+        context = self.context
+        return isinstance(context, Conditional) and context.uses_given(self.channel.inputs)
+
+    @property
+    def input_values(self) -> tuple[Label, ...]:
+        """The value that each input stands for, beside a given one or not."""
+        inputs = self.channel.inputs.labels
+        if not isinstance(self.context, Conditional) or not self.uses_given:
+            return inputs
+        values = dict(zip(self.context.pairs.labels, self.context.pair_list, strict=True))
+        return tuple(values[label][1] for label in inputs)
+
+    @property
+    def holds_without_given(self) -> bool:
+        """Whether its guarantee was proved for those who do not see the given value as well."""
+        context = self.context
+        if not isinstance(context, Conditional):
+            return True
+        whole, wanted = context.whole, self.certificate.guarantee
+        return any(
+            each.context == whole and each.certificate.guarantee == wanted for each in self.also
+        )
+
     @overload
     def aggregate(
         self,
@@ -413,6 +462,7 @@ class Mechanism(StoredObject):
         *,
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
+        given: Any = None,
     ) -> Aggregate: ...
     @overload
     def aggregate(
@@ -436,12 +486,14 @@ class Mechanism(StoredObject):
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
         coded: bool = False,
+        given: Any = None,
     ) -> Aggregate | PerUserAggregate:
         """Count reports: a small object that can be merged with ``+``, saved, and estimated from.
 
         Reports of users with a prior each are added up, user by user, for the question that `of`
         and `value` name; priors, weights and offsets are in the order of the reports. What others
-        report is counted for any question.
+        report is counted for any question. Where the mechanism uses a given value, `given` has that
+        of each report, or is one for all of them.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
@@ -462,10 +514,31 @@ class Mechanism(StoredObject):
                 offsets=offsets,
                 coded=coded,
             )
+        if isinstance(self.context, Conditional):
+            if self.uses_given:
+                reports = self._with_groups(reports, given)
+            return Aggregate.of(self.reported, reports, weights=weights, offsets=offsets)
+        if given is not None:
+            raise InputError(
+                "given values, but the mechanism uses none",
+                value=self.certificate.guarantee,
+                remedy="leave them out",
+            )
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
             return Aggregate.of_codes(self.table, codes, weights, offsets)
         return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
+
+    def _with_groups(self, reports: Any, given: Any) -> list[Any]:
+        """Pair reports with their group; pairs are taken as they are."""
+        assert isinstance(self.context, Conditional)
+        known = self.reported
+        assert isinstance(known, Channel)
+        listed = list(reports)
+        if given is None and all(report in known.outputs for report in listed):
+            return listed
+        groups = map(self.context.group_of, given_values(given, len(listed)))
+        return list(zip(groups, listed, strict=True))
 
     def aggregate_batches(self, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch of reports, so that all of them are never in memory at once."""
@@ -475,7 +548,7 @@ class Mechanism(StoredObject):
                 self.context.describe(),
                 "add up aggregate(reports, priors) of each batch",
             )
-        total = Aggregate.empty(self.channel)
+        total = Aggregate.empty(self.reported)
         for batch in batches:
             total += self.aggregate(batch)
         return total
@@ -491,6 +564,7 @@ class Mechanism(StoredObject):
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
         coded: bool = False,
+        given: Any = None,
         **options: Any,
     ) -> Estimate:
         """Estimate a histogram, a survey, a sum or a mean from reports, or from their aggregate.
@@ -500,6 +574,7 @@ class Mechanism(StoredObject):
         also answers ``profiles``: how many people have each; a prior then has their shares.
         Reports of users with a prior each need their `priors`, in the order of the reports: the sum
         of posterior means has the least squared error, and the squared errors of users add up.
+        Reports of a mechanism that uses a given value need these too, in `given`.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock import Draft, lock
@@ -510,24 +585,24 @@ class Mechanism(StoredObject):
         >>> coin.estimate(ys, "survey", value="yes", method="unbiased").value
         300.0
         """
-        given: Any = reports
-        counted = isinstance(given, Aggregate | PerUserAggregate)
-        if counted and not (priors is None and weights is None and offsets is None):
+        told: Any = reports
+        counted = isinstance(told, Aggregate | PerUserAggregate)
+        if counted and any(each is not None for each in (priors, weights, offsets, given)):
             raise InputError(
-                "priors or weights are given with an aggregate, which contains them",
+                "priors, weights or given values beside an aggregate, which contains them",
                 remedy="give them to aggregate(...), with the reports",
             )
-        if isinstance(given, PerUserAggregate) or isinstance(self.channel, UserChannel):
+        if isinstance(told, PerUserAggregate) or isinstance(self.channel, UserChannel):
             if prior is not None:
                 raise InputError(
                     "one prior is given, but the mechanism uses per-user priors",
                     remedy="give their priors (priors=, --local-priors)",
                 )
-            if not isinstance(given, PerUserAggregate):
+            if not isinstance(told, PerUserAggregate):
                 numbers = {"value": value, "weights": weights, "offsets": offsets, "coded": coded}
-                given = self.aggregate(given, self._user_priors(priors), of, **numbers)
-            given.require_channel(self.users_fingerprint)
-            return estimate(self.channel, given, of, value=value, **options)
+                told = self.aggregate(told, self._user_priors(priors), of, **numbers)
+            told.require_channel(self.users_fingerprint)
+            return estimate(self.channel, told, of, value=value, **options)
         if priors is not None or coded:
             raise self._one_table_error()
         if isinstance(self.context, ProfileGraph):
@@ -536,9 +611,17 @@ class Mechanism(StoredObject):
             # The reports themselves know more than their counts: which symbols go together.
             options |= {"weights": weights, "offsets": offsets}
         elif not counted:
-            given = self.aggregate(given, weights=weights, offsets=offsets)
+            told = self.aggregate(told, weights=weights, offsets=offsets, given=given)
+        if self.uses_given:
+            if prior is not None:
+                raise NotDefined(
+                    "another prior",
+                    self.context.describe(),
+                    "leave it out: the mechanism knows a prior for each given value",
+                )
+            options["given"] = self.context
         known = self.known_prior if prior is None else prior
-        return estimate(self.channel, given, of, value=value, prior=known, **options)
+        return estimate(self.channel, told, of, value=value, prior=known, **options)
 
     def expected_error(
         self,
@@ -578,6 +661,16 @@ class Mechanism(StoredObject):
             return expected_per_user_error(self.channel, own, question, level, method)
         if isinstance(people, PerUserPriors):
             raise self._one_table_error()
+        if isinstance(self.context, Conditional) and self.uses_given:
+            if isinstance(people, PerUserPriors) or prior is not None:
+                raise NotDefined(
+                    "an expected error under another prior",
+                    self.context.describe(),
+                    "give the number of people, and leave the prior out",
+                )
+            model = model_given(self.channel, self.context)
+            asked = lift_question(ask(self.context.values, of, value), self.context)
+            return model_error(model, asked, people, method, about=about, level=level)
         known = self.known_prior if prior is None else prior
         graph = self.context if isinstance(self.context, ProfileGraph) else None
         if known is None:
@@ -599,7 +692,7 @@ class Mechanism(StoredObject):
     @property
     def known_prior(self) -> Prior | None:
         """The prior of X that the mechanism was made for; None for a set of priors."""
-        if isinstance(self.context, Joint):
+        if isinstance(self.context, Joint | Conditional):
             return self.context.prior
         return self.context if isinstance(self.context, Prior) else None
 

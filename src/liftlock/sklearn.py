@@ -32,10 +32,11 @@ from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.tables.cells import column_to_floats
 from liftlock.tables.formats.base import value_type
-from liftlock.tables.formats.frame import arrow_columns
+from liftlock.tables.formats.frame import FrameAdapter, FrameSource, arrow_columns
 from liftlock.tables.protect.context import learn_labels, learn_numbers
 from liftlock.tables.protect.count import CombinationCounter
 from liftlock.tables.protect.design import design_column
+from liftlock.tables.protect.given import learn_given
 from liftlock.tables.protect.spec import (
     BINS_FITTED,
     BINS_WITH_SECRET,
@@ -89,11 +90,14 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         The ends of numbers. Without it they are taken from the data, and known to everybody.
     seconds : number, default 10
         How long to search for the best mechanism of each column.
+    given : list of columns, optional
+        Columns that stay as they are, and that the mechanisms of the others may use: guarantees
+        then hold given each of their values, for whoever sees them.
 
     Attributes
     ----------
     mechanisms_ : tuple of `liftlock.Mechanism`
-        One for each column, certified, with the rules of its column.
+        One for each column that is replaced, certified, with the rules of its column.
     guarantee_ : str
         What each column keeps by itself.
     notes_ : tuple of str
@@ -124,6 +128,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         bins: int | None = None,
         domain: Any = None,
         seconds: float = 10.0,
+        given: Sequence[Any] | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.epsilon_lower = epsilon_lower
@@ -137,6 +142,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         self.bins = bins
         self.domain = domain
         self.seconds = seconds
+        self.given = given
 
     def fit(self, X: Any, y: Any = None) -> PrivateColumn:
         """Learn the prior of each column, design, and prove."""
@@ -144,10 +150,16 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         policy = Policy(self.missing, self.unseen, self.rare)  # type: ignore[arg-type]
         columns = self._columns(X, reset=True)
         told = self._secrets(X, y)
+        beside = self._given(columns)
         made = [
-            self._design_column(name, cells, told, notion, policy)
+            self._design_column(name, cells, told, notion, policy, beside)
             for name, cells in columns.items()
+            if name not in beside
         ]
+        if not made:
+            raise InputError(
+                "every column is given", value=list(beside), remedy="leave one to be replaced"
+            )
         self.mechanisms_ = tuple(mechanism for mechanism, _ in made)
         self.notes_ = tuple(note for _, notes in made for note in notes)
         self.guarantee_ = self.mechanisms_[0].certificate.guarantee
@@ -160,16 +172,20 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
+        beside = self._given(columns)
+        replaced = [name for name in columns if name not in beside]
         if _is_frame(X):
             everything = [str(name) for name in columns]
-            for name, mechanism in zip(columns, self.mechanisms_, strict=True):
-                # Nothing stays beside them: each column has its turn.
+            for name, mechanism in zip(replaced, self.mechanisms_, strict=True):
+                # Nothing stays beside them but what is given: each column has its turn.
                 X = release_frame(X, mechanism, name, keep=everything)
             return X
         works = [ColumnRandomiser(mechanism) for mechanism in self.mechanisms_]
-        released = [
-            work.release([cells])[0] for work, cells in zip(works, columns.values(), strict=True)
-        ]
+        drawn = {
+            name: work.release([columns[name], *beside.values()] if beside else [columns[name]])[0]
+            for name, work in zip(replaced, works, strict=True)
+        }
+        released = [drawn.get(name, cells.combine_chunks()) for name, cells in columns.items()]
         may_be_none = any(work.may_be_none() for work in works)
         return _as_array(released, may_be_none, np.asarray(X).dtype)
 
@@ -230,6 +246,17 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(array.shape[1])])
         return {name: _as_arrow(array[:, at], name) for at, name in enumerate(names)}
 
+    def _given(self, columns: Mapping[Any, pa.ChunkedArray]) -> dict[Any, pa.ChunkedArray]:
+        """Return the columns that stay, and that mechanisms may use."""
+        for name in self.given or ():
+            if name not in columns:
+                raise InputError(
+                    "no such column to be given",
+                    value=name,
+                    remedy=f"name one of {', '.join(map(str, columns))}",
+                )
+        return {name: columns[name] for name in self.given or ()}
+
     def _secrets(self, X: Any, y: Any) -> pa.Array | None:
         if self.secret is None:
             return None
@@ -256,6 +283,7 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         told: pa.Array | None,
         notion: Notion,
         policy: Policy,
+        beside: Mapping[Any, pa.ChunkedArray],
     ) -> tuple[Mechanism, tuple[str, ...]]:
         title, secret = str(name), None if told is None else "y"
         column = _Column(title, cells.combine_chunks(), told)
@@ -279,6 +307,11 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             )
         else:
             learned = learn_labels(title, counts, policy, secret=secret)
+        if beside:
+            spec = replace(spec, policy=policy, given=tuple(map(str, beside)))
+            known = {str(given): each for given, each in beside.items()} | {title: cells}
+            table = pa.table(known if told is None else known | {"y": pa.chunked_array([told])})
+            learned = learn_given(FrameSource.of(FrameAdapter.of(table)), [spec], learned)
         made = design_column(
             learned,
             notion,

@@ -50,6 +50,9 @@ def released(made: ll.Mechanism, release: Callable[..., Any], **options: Any) ->
             if count
         ]
         return release(values, [graph.profiles.labels[0]] * len(values), **options)
+    if isinstance(graph, ll.Conditional):
+        pairs = graph.pair_list
+        return release([x for _, x in pairs], [group for group, _ in pairs], **options)
     return release(list(made.channel.inputs.labels), **options)
 
 
@@ -132,8 +135,10 @@ def test_the_verbs(kind: Kind, flavour: str) -> None:
 def test_reports_are_counted_and_estimated(kind: Kind) -> None:
     context = worlds.context(kind, 3, "random", 1)
     made = ll.design(context, guarantee(kind, "3"))
-    many = np.random.default_rng(1).integers(0, len(made.table.outputs), 400)
-    counted = made.aggregate([made.table.outputs.labels[code] for code in many])
+    told = made.reported
+    assert isinstance(told, ll.Channel)
+    many = np.random.default_rng(1).integers(0, len(told.outputs), 400)
+    counted = made.aggregate([told.outputs.labels[code] for code in many])
     assert counted.total == 400
     if kind in ("family", "intervals", "ball"):  # whose reports may not tell values apart
         found = made.estimate(counted, prior=ll.Prior.uniform(context.inputs.labels))
@@ -168,7 +173,7 @@ def test_what_does_not_fit_is_refused_with_a_reason(kind: Kind) -> None:
         unfit += [
             lambda: ll.design(context, "1"),
             lambda: ll.design(context, guarantee(kind), weights={"a": 1}),
-            lambda: ll.design(context, guarantee(kind)).release([1], ["p0"]),
+            lambda: ll.design(context, guarantee(kind)).release([1], ["p0", "p1"]),
         ]
     if kind != "prior":
         unfit.append(lambda: ll.plan(context, guarantee(kind), 100))

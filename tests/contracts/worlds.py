@@ -6,7 +6,16 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from liftlock import Ball, Context, Family, Intervals, Joint, Prior, ProfileGraph
+from liftlock import (
+    Ball,
+    Conditional,
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    Prior,
+    ProfileGraph,
+)
 from liftlock.model import Kind
 
 FLAVOURS = ("random", "skewed", "zeros")
@@ -53,6 +62,12 @@ def context(kind: Kind, size: int, flavour: str, seed: int) -> Context:
     source = random.Random(f"{kind} {size} {flavour} {seed}")
     if kind == "joint":
         return joint(size, flavour, source)
+    if kind == "given":
+        known = {f"k{place}": joint(size, flavour, source) for place in range(3)}
+        rest = joint(size, flavour, source) if flavour == "random" else None
+        return Conditional.of(
+            known, {**dict.fromkeys(known, 3), "(other)": 1} if rest else None, rest=rest
+        )
     if kind == "profiles":
         rows = {f"p{i}": counts(size, flavour, source) for i in range(3)}
         return ProfileGraph.chain(

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.tables.protect.chance import ERROR_RATE, Crossing
+from liftlock.tables.protect.chance import Crossing, RarePools
 from liftlock.tables.protect.inspect import inspect_other_columns, measure_leak
+from liftlock.transfer.bets import ERROR_RATE
 from tests.unit.tables.protect.memory import Memory
 
 TABLES = 400
@@ -49,6 +50,20 @@ def test_columns_of_a_table() -> None:
         look = inspect_other_columns(source, ["x", *columns], ["s"], ["x"])
         alarms += sum((leak.eps_lower, leak.eps_upper) != (0, 0) for leak in look.leaks)
     assert alarms <= int(stats.binom.isf(1e-6, tables * 8, ERROR_RATE))
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 8])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5])
+def test_rare_values_that_are_independent(repeats: int, share: float) -> None:
+    """Of 1,000 rows in values of a few rows each, judged together: chance is no leak."""
+    random = np.random.default_rng(7)
+    alarms, tables = 0, 150
+    for _ in range(tables):
+        secret = (random.random(1_000) < share).tolist()
+        value = random.permutation(np.arange(1_000) // repeats).tolist()
+        seen = Crossing(Counter(zip(secret, (f"v{each}" for each in value), strict=True)))
+        alarms += measure_leak(RarePools.of(seen)) != (0.0, 0.0)
+    assert alarms <= int(stats.binom.isf(1e-6, tables, ERROR_RATE))
 
 
 def test_two_nats_in_ten_rows_are_found() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import pickle
 from collections import Counter
@@ -29,6 +30,7 @@ from liftlock.model.columns import KEPT
 from liftlock.model.continuous import GridPrior
 from liftlock.sklearn import PrivateColumn
 from liftlock.tables.randomiser import ColumnRandomiser
+from tests import published_rows
 
 ANEW = "it compares the results of two calls of transform, and each call draws anew"
 JOBS = ["nurse"] * 30 + ["cook"] * 50 + ["clerk"] * 15 + ["baker"] * 5
@@ -284,3 +286,37 @@ def test_pipelines_and_copies() -> None:
     assert again.mechanisms_ == private.mechanisms_
     assert again.get_params() == clone(private).get_params() == private.get_params()
     assert len(again.transform(frame[["job"]])) == 100
+
+
+def test_all_columns_have_their_turn_and_the_index_stays() -> None:
+    """Features with the values of the target are replaced; an index that has them is kept."""
+    told = ["no", "yes"] * 30
+    frame = pd.DataFrame(
+        {"one": ["no", "no", "yes"] * 20, "other": ["yes", "no", "no", "yes"] * 15}
+    )
+    private = PrivateColumn(secret="y", epsilon=1).fit(frame, told)
+    assert list(private.transform(frame).columns) == ["one", "other"]
+    with pytest.raises(InputError, match="column 'target' has the values of the secret"):
+        private.transform(frame.set_index(pd.Index(told, name="target")))
+
+
+def test_columns_that_are_given_stay_and_are_used() -> None:
+    """Given each region the lifts keep the budget, from raw rows; arrays and frames."""
+    rows = published_rows.hospital()
+    frame = pd.DataFrame(rows)[["region", "department"]]
+    secrets = [row["hiv"] for row in rows]
+    private = PrivateColumn(epsilon=0.5, secret="y", given=["region"]).fit(frame, secrets)
+    (made,) = private.mechanisms_
+    law = published_rows.law_of_given_file(json.loads(made.to_json()))
+    found = published_rows.row_lifts(rows, "hiv", ["region"], law)
+    assert max(found.beyond.eps_lower, found.beyond.eps_upper) <= 0.5 + 1e-9
+    safe = private.transform(frame)
+    assert safe["region"].equals(frame["region"])
+    assert not safe["department"].equals(frame["department"])
+    array = PrivateColumn(epsilon=0.5, secret="y", given=["x0"]).fit(frame.to_numpy(), secrets)
+    released = array.transform(frame.to_numpy())
+    assert released.shape == frame.shape
+    assert released[:, 0].tolist() == list(frame["region"])
+    for wrong in (["nowhere"], ["region", "department"]):
+        with pytest.raises(InputError):
+            PrivateColumn(secret="y", given=wrong).fit(frame, secrets)

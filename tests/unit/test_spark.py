@@ -39,6 +39,7 @@ from liftlock.spark import materialisation, refusals, releases, workers
 from liftlock.spark.folders import Folder
 from liftlock.tables.protect.spec import ColumnSpec, Policy
 from liftlock.tables.randomiser import ColumnRandomiser
+from tests import published_rows
 from tests.docs.pages import DOCS, blocks
 from tests.spark_sessions import HAS_JAVA, session, wait_for
 
@@ -593,6 +594,29 @@ def reports_are_counted_exactly(here: Here) -> None:
 
 
 # --- protecting ---------------------------------------------------------------------------------
+
+
+@check
+def columns_that_are_given_stay_and_are_used(here: Here) -> None:
+    table = published_rows.sites(1200)
+    df = here.spark.createDataFrame([tuple(row.values()) for row in table], list(table[0]))
+    path = str(here.folder / "given")
+    done = ls.protect(df, "code", ll.LIP("0.5"), secret="hiv", given="site", path=path, seconds=2)
+    (column,) = done.protection.columns
+    made = column.mechanism
+    law = published_rows.law_of_given_file(json.loads(made.to_json()))
+    found = published_rows.row_lifts(table, "hiv", ["site"], law)
+    assert max(found.beyond.eps_lower, found.beyond.eps_upper) <= 0.5 + 1e-9
+    safe = done.frame
+    assert safe.columns == ["site", "code"]
+    assert Counter(row["site"] for row in safe.collect()) == Counter(r["site"] for r in table)
+    counted = ls.aggregate(safe, made)
+    assert counted.reports == sum(column.counts.values()) == len(table)
+    again = ls.release(df.drop("hiv"), made, path=str(here.folder / "again"))
+    assert ls.aggregate(again, made).reports == len(table)
+    other = df.drop("hiv").withColumn("site", F.lit("E"))
+    with pytest.raises(InputError, match="nothing of this given value"):
+        ls.release(other, made, path=str(here.folder / "never"))
 
 
 @check

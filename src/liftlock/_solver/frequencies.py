@@ -64,6 +64,8 @@ from liftlock.exact.tolerances import TOLERANCES
 from liftlock.utility.base import Utility
 from liftlock.utility.frequencies import Frequencies
 
+_LISTED_OF_SEVERAL = 10
+"""Up to so many symbols all extreme posteriors are listed where X itself is limited besides."""
 _ROUNDS = 400
 """Rounds of pricing, at most."""
 _IDLE = 4
@@ -193,7 +195,8 @@ def _few_cuts(task: Task, problem: Problem) -> Rationals | None:
     if problem.uncertain and problem.ratio is None:
         few = task.symbols <= LIMITS.set_symbols or task.how == "enumeration"
         return set_half_spaces(problem) if few else None
-    few = task.symbols <= LIMITS.listed_symbols or task.cells <= LIMITS.listed_cells
+    few = task.symbols <= (LIMITS.listed_symbols if task.all_behind else _LISTED_OF_SEVERAL)
+    few = few or (task.all_behind and task.cells <= LIMITS.listed_cells)
     return half_spaces(problem) if few or task.how == "enumeration" else None
 
 

@@ -482,6 +482,11 @@ class Task:
         return sum(self.symbols if each is None else each.size for each in given)
 
     @property
+    def all_behind(self) -> bool:
+        """Whether all that is limited is what an output tells of secrets behind X."""
+        return all(limit.given is not None for limit in self.problem.limits)
+
+    @property
     def own_secret(self) -> bool:
         """Whether the secret is X itself, under one prior."""
         return self.problem.only_itself and not self.problem.uncertain

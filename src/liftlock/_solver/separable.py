@@ -16,6 +16,8 @@ Source: 002 eq. (25), eq. (26); 000 section IV; 001 Thm 4.
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -47,6 +49,10 @@ _FEW = 4
 """Where the first random starts lead to fewer vertices, there are eight times as many."""
 _FRUITFUL = 10
 """When fewer than one in so many columns led to a better one, look from elsewhere too."""
+_SLICE = 0.25
+"""How wide the slices of a least lift are at first, as a logarithm."""
+_NARROW = 1.0 + 1e-9
+"""Slices whose ends differ by less are not cut."""
 _MEMORY = 1 << 28
 """Bytes that the open boxes of one region may take."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
@@ -116,13 +122,19 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
     right = np.zeros(count)
     right[0] = 1.0
     lower, upper = np.concatenate([least, low]), np.concatenate([most, high])
+    limits = _limits_of_rows(matrix, inputs, lower, upper)
+    return Programme(matrix, right, lower, upper, np.abs(matrix).max(axis=1), limits)
+
+
+def _limits_of_rows(matrix: Floats, inputs: int, lower: Floats, upper: Floats) -> Floats:
+    """Return, for each row, bounds of its sum over the inputs, and its least and largest entry."""
     body, rest = matrix[:, :inputs], matrix[:, inputs:]
     ends = np.stack([-rest * lower[inputs:], -rest * upper[inputs:]])
-    limits = np.stack(
+    limits: Floats = np.stack(
         [ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1), body.min(1), body.max(1)],
         axis=1,
     )
-    return Programme(matrix, right, lower, upper, np.abs(matrix).max(axis=1), limits)
+    return limits
 
 
 class RowPolytope:
@@ -290,6 +302,14 @@ class SeparableOracle:
         # Where entries have ends of their own, many of a vertex may be large.
         free = all(limit.given is not None for limit in problem.limits)
         self._split = free and n >= LIMITS.regions and bool(self._kinds[0])
+        ratios = [limit for limit in problem.limits if limit.ratio is not None]
+        own = [k for k, limit in enumerate(ratios) if limit.given is None]
+        self._level: tuple[int, float] | None = None
+        """The variable of the least lift of X itself, and what no lift exceeds it by."""
+        if own and not problem.only_itself:
+            ratio = min(ratios[k].ratio or 1.0 for k in own)
+            place = next(k for k in own if ratios[k].ratio == ratio)
+            self._level = size - len(ratios) + place, ratio
         """Whether a proof asks separately for each coordinate that may be the largest."""
         self.opened = 0
         """Boxes opened by the last proof."""
@@ -339,7 +359,10 @@ class SeparableOracle:
     ) -> PricingResult:
         cost = self._reduced_cost(duals)
         inner = (goal - self._constant) / self._scale
-        bound, found = self._regions(cost, inner, clock, budgets)
+        if self._level is not None:
+            bound, found = self._levels(cost, inner, clock, *self._level)
+        else:
+            bound, found = self._regions(cost, inner, clock, budgets)
         # What is taken off: the rounding of numbers that were scaled, and of this sum.
         size = abs(bound) + self._constant / self._scale + float(np.abs(self._fixed).max())
         slack = rounding(0) * size
@@ -473,6 +496,80 @@ class SeparableOracle:
             if not len(todo) or clock.left <= 0:
                 break
         return min(float(bounds.min(initial=np.inf)), goal), vertices
+
+    def _levels(
+        self, cost: Cost, goal: float, clock: Clock, variable: int, ratio: float
+    ) -> tuple[float, Floats]:
+        """Bound the same, slice by slice of the least lift, where ratios of X itself are limited.
+
+        Lifts lie between m and E m, so that boxes are small where m is nearly known. A slice that
+        proves too little is cut in two.
+        """
+        programme, masses, n = self.rows.programme, self.rows.problem.masses, self.inputs
+        size = programme.matrix.shape[1]
+        per_node = float(PASS * (size + len(programme.right)))
+        per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
+        room = max(LIMITS.columns, _MEMORY // per_box)
+        halt, each, star = np.zeros(1, np.int64), 20, np.array([-1])
+        # Releasing nothing has any least lift up to 1.
+        point = masses[None, :].copy()
+
+        def bound(slice_: tuple[float, float, float]) -> tuple[tuple[float, Floats], float]:
+            low, high, known = slice_
+            lower, upper = programme.lower.copy(), self.rows.reach.copy()
+            lower[variable], upper[variable] = low, high
+            hair = rounding(n)
+            lower[:n] = np.maximum(lower[:n], masses * low * (1.0 - hair))
+            upper[:n] = np.minimum(upper[:n], masses * ratio * high * (1.0 + hair))
+            limits = _limits_of_rows(programme.matrix, n, lower, upper)
+            part = Programme(
+                programme.matrix, programme.right, lower, upper, programme.scales, limits
+            )
+            found, counts = np.zeros((each, n)), np.zeros(3, np.int64)
+            bounds = np.full(1, -np.inf)
+            branch.bound_regions(
+                part, cost, upper, goal, star, 0.0, point, budget, n, room, each, found, counts,
+                bounds, halt,
+            )  # fmt: skip
+            self.opened += int(counts[1])
+            return (max(float(bounds[0]), known), found[: counts[0]]), per_node * float(
+                counts[1] + 1
+            )
+
+        self.opened = 0
+        pieces = max(1, math.ceil(math.log(ratio) / _SLICE))
+        ends = [ratio ** (k / pieces - 1.0) for k in range(pieces)] + [1.0]
+        ends[0] = float(programme.lower[variable])
+        todo = [(low, high, -np.inf) for low, high in itertools.pairwise(ends)]
+        least, vertices = np.inf, np.zeros((0, n))
+        budget = LIMITS.nodes[0]
+        while todo:
+            budget = int(min(budget, max(clock.left * SPEED / per_node, 1.0)))
+            results = _run_in_threads(todo, bound, clock, halt)
+            left = todo[len(results) :]
+            points = [found for _, found in results if len(found)]
+            split = []
+            for (low, high, _), (proved, _) in zip(todo, results, strict=False):
+                if proved >= goal:
+                    continue
+                middle = math.sqrt(low * high)
+                if not low * _NARROW < middle < high:
+                    least = min(least, proved)
+                    continue
+                split += [(low, middle, proved), (middle, high, proved)]
+            if points:
+                starts = np.clip(np.concatenate(points), 0.0, None)
+                below = 0.5 * (goal * self._scale + self._constant)
+                vertices = self._descend_from(
+                    cost, starts, clock, below=min(below, -TOLERANCES.visible)
+                )
+                each = each if len(vertices) else 0
+            todo = left + split
+            if len(vertices) or clock.left <= 0 or left:
+                break
+            budget = min(2 * budget, LIMITS.nodes[-2])
+        least = min([least, *(proved for _, _, proved in todo)])
+        return min(least, goal), vertices
 
     def _cap(self, cost: Cost, goal: float, clock: Clock) -> float:
         """Return a size that some entry must exceed where the cost is below the goal.

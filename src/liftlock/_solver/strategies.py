@@ -364,7 +364,7 @@ STRATEGIES = (
             (task.by_lifts or not task.problem.only_itself)
             and (
                 task.symbols <= LIMITS.listed_symbols
-                or (not task.problem.only_itself and task.cells <= LIMITS.listed_cells)
+                or (task.all_behind and task.cells <= LIMITS.listed_cells)
             )
         ),
         solve=_enumeration,

@@ -7,10 +7,10 @@ valid bound and names the accountant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,25 @@ from liftlock.accounting.release import (
 from liftlock.errors import InputError, NotComposable, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.model import AnyUserPrior, Context, PerUserPriors, Prior, PriorSet, ProfileGraph
+from liftlock.model import (
+    AnyUserPrior,
+    Conditional,
+    Context,
+    PerUserPriors,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+)
 from liftlock.model._checks import require_context, require_list, require_notion
 from liftlock.model.alphabet import Alphabet, Label, label_to_json
 from liftlock.model.channel import Channel
 from liftlock.model.structured import to_dense
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
+from liftlock.notions.given import rest_budget, worse_measurement
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.measurement import Measurement, number_to_json
+from liftlock.notions.measurement import Measurement, Witness, number_to_json
 
 _SUMS = ("epsilon_ldp", "delta_ldp")
 _NAMED = ("profile", *QUANTITIES, *_SUMS)
@@ -150,6 +160,10 @@ class Account:
         """The leakage of each release by itself: of LIP, or of the edges of a graph."""
         cache: dict[str, Enclosure] = {}
         for release in self.releases:
+            if isinstance(self.context, Conditional):
+                levels = release.levels(self.context)
+                lip = largest_level([levels.log("lower"), levels.log("upper")])
+                cache.setdefault(release.fingerprint, lip)
             if release.fingerprint not in cache:
                 loss = TightAccountant().bound([release], self._context_for("lip"))
                 cache[release.fingerprint] = loss[self.headline].value
@@ -435,6 +449,9 @@ def _limits(release: Release, quantity: str, context: Context | None) -> bool:
 def protect_together(releases: Sequence[Release], context: Context | None = None) -> bool:
     """Tell, without the exact account, whether releases of the same value still protect it."""
     chosen = context if context is not None else _common_context(releases)
+    if isinstance(chosen, Conditional):
+        found = _account_given(tuple(releases), chosen, "ignore", SAME).best
+        return bool(found) and all(_protects(loss[name].value) for name, loss in found.items())
     try:
         spent = TightAccountant().bound(releases, chosen)
     except NotDefined:
@@ -562,6 +579,8 @@ def _account_for_value(
 ) -> Account:
     """Ask every accountant about releases of the same value."""
     chosen = context if context is not None else _common_context(found)
+    if isinstance(chosen, Conditional):
+        return _account_given(found, chosen, impossible, reading)
     if isinstance(chosen, ProfileGraph):
         found = _on_same_inputs(found, chosen)
     common_inputs(found)
@@ -574,6 +593,86 @@ def _account_for_value(
         except NotDefined as error:
             refused[name] = f"{error.context}: {error.remedy}"
     return Account(found, chosen, tuple(spent), refused, unprotected, reading)
+
+
+def _account_given(
+    releases: tuple[Release, ...], context: Conditional, impossible: Impossible, reading: Reading
+) -> Account:
+    """Account for every given value by itself, for the rest under every prior; the worst counts."""
+    by_release = [list(_given_parts(release, context, impossible)) for release in releases]
+    found: list[Account] = []
+    for place, label in enumerate(context.given.labels):
+        parts = tuple(each[place] for each in by_release)
+        within = context.known_of(label)
+        own = _account_for_value(parts, within, "ignore", reading)
+        found.append(
+            replace(
+                own,
+                spent=tuple(
+                    replace(
+                        spent,
+                        measurements={
+                            name: replace(
+                                each, witness=replace(each.witness or Witness(), given=label)
+                            )
+                            for name, each in spent.measurements.items()
+                        },
+                    )
+                    for spent in own.spent
+                ),
+            )
+        )
+    names = [spent.accountant for spent in found[0].spent]
+    spent = []
+    for name in names:
+        own_spent = [next((s for s in each.spent if s.accountant == name), None) for each in found]
+        known = [each for each in own_spent if each is not None]
+        if len(known) == len(found):
+            spent.append(_worst_loss(known))
+    refused = {name: why for each in found for name, why in each.refused.items()}
+    bare = dict.fromkeys(label for release in releases for label in release.unprotected)
+    return Account(releases, context, tuple(spent), refused, tuple(bare), reading)
+
+
+def _given_parts(
+    release: Release, context: Conditional, impossible: Impossible
+) -> Iterator[Release]:
+    """Give the part of a release that each given value sees, under what is known there."""
+    if release.channel is None:
+        for label in context.given.labels:
+            within = context.known_of(label)
+            promised = release.guarantee
+            if promised is not None and isinstance(within, PriorSet):
+                budget = rest_budget(promised)
+                promised = None if budget is None else LDP(budget)
+            if promised is None or release.context is None:
+                bare = _uninformative_channel(within.inputs)
+                yield Release(within.inputs, bare, within, about=release.about)
+            else:
+                yield replace(Release.from_guarantee(promised, within), about=release.about)
+        return
+    table = to_dense(release.channel)
+    refuse_impossible(table, context, "ignore" if release.unprotected else impossible)
+    for part in context.parts(table):
+        yield Release(
+            part.channel.inputs,
+            part.channel,
+            context.known_of(part.label),
+            release.guarantee,
+            about=release.about,
+        )
+
+
+def _worst_loss(losses: Sequence[PrivacyLoss]) -> PrivacyLoss:
+    """Return the largest leakages of several parts, as one accountant found them."""
+    names = [name for name in losses[0].measurements if all(name in s.measurements for s in losses)]
+    worst = {
+        name: reduce(worse_measurement, (loss.measurements[name] for loss in losses))
+        for name in names
+    }
+    return replace(
+        losses[0], measurements=worst, exact=all(loss.exact for loss in losses), needs=""
+    )
 
 
 def _common_context(releases: Sequence[Release]) -> Context | None:

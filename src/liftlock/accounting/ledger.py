@@ -55,7 +55,7 @@ from liftlock.accounting.skeleton import is_visible
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.fingerprint import fingerprint
 from liftlock.mechanism import Mechanism, require_mechanism
-from liftlock.model import Context, Joint, ProfileGraph, context_from_data
+from liftlock.model import Conditional, Context, Joint, ProfileGraph, context_from_data
 from liftlock.model._checks import require_list, require_path
 from liftlock.model.channel import Channel
 from liftlock.notions.base import Notion
@@ -278,7 +278,8 @@ class Ledger(StoredObject):
         """Refuse other values under the same name: they would not be the same data."""
         if isinstance(mechanism.context, ProfileGraph):
             return  # of each observation there is one release
-        ours = set(mechanism.channel.inputs.labels)
+        given = isinstance(mechanism.context, Conditional)
+        ours = set((mechanism.context if given else mechanism.channel).inputs.labels)
         for entry in self.entries:
             if entry.about != about or not entry.context:
                 continue
@@ -649,6 +650,8 @@ def _is_kept(context: Context) -> bool:
 
 
 def _context_cells(context: Context) -> int:
+    if isinstance(context, Conditional):
+        return len(context) * len(context.secrets) * len(context.inputs)
     if isinstance(context, Joint | ProfileGraph):
         return len(context.secrets) * len(context.inputs)
     priors = getattr(context, "priors", (context,))

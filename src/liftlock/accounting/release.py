@@ -16,6 +16,7 @@ from liftlock.exact.rounding import ratio_above, upper_end
 from liftlock.mechanism import Mechanism
 from liftlock.model import (
     AnyUserPrior,
+    Conditional,
     Context,
     Family,
     Joint,
@@ -26,7 +27,7 @@ from liftlock.model import (
 from liftlock.model._checks import require_channel, require_context, require_notion
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
-from liftlock.model.structured import AnyChannel
+from liftlock.model.structured import AnyChannel, to_dense
 from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.notions.lift import extreme_lifts, impossible_inputs
@@ -284,6 +285,12 @@ def measure_levels(channel: AnyChannel, context: Context | None) -> LeakageLevel
 
 @lru_cache(maxsize=_ALIKE)
 def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
+    if isinstance(context, Conditional):
+        lifts = extreme_lifts(channel, context)
+        least = lifts.smallest.lift
+        parts = context.parts(to_dense(channel), every=True)
+        each = largest_ratio(LDP.measure(part.channel).ratio for part in parts)
+        return LeakageLevels(1 / least if least else None, lifts.largest.lift, each, each)
     level = LDP.measure(channel).ratio
     if context is None:
         return LeakageLevels(None, None, level, level)

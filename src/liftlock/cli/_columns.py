@@ -24,6 +24,7 @@ from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
 from liftlock.model.columns import MISSING, UNSEEN, Missing, Unseen
+from liftlock.model.conditional import FEWEST
 from liftlock.model.continuous.grid import check_bins, read_domain
 from liftlock.model.person import PER_PERSON, PerPerson
 from liftlock.notions.base import Notion
@@ -52,7 +53,8 @@ class ColumnOptions(OptionGroup):
         multiple=True,
         metavar="NAME",
         help="Sensitive column to protect, dropped from the output; - protects the value itself. "
-        "Repeatable.  [default: -]",
+        "Repeatable: all of them for one --column, one for each of several, or COLUMN=NAME.  "
+        "[default: -]",
     )
     together: bool = option(
         "--together",
@@ -78,6 +80,21 @@ class ColumnOptions(OptionGroup):
         multiple=True,
         metavar="NAME=W",
         help="With --total: split it by these weights (others have 1). Repeatable.",
+    )
+    secret_budgets: tuple[tuple[str, str], ...] = option(
+        "--budget-of",
+        nargs=2,
+        multiple=True,
+        metavar="SECRET CLAIM",
+        help="Guarantee of one secret, overriding that of the column, e.g. race lip=0.3. "
+        "Repeatable.",
+    )
+    value_budgets: tuple[str, ...] = option(
+        "--value-budget",
+        multiple=True,
+        metavar="[NAME=]CLAIM",
+        help="Besides, how much a column with a secret may tell of its own value, e.g. ldp=2. "
+        "Repeatable.",
     )
     person: str | None = option(
         "--person",
@@ -174,6 +191,22 @@ class ColumnOptions(OptionGroup):
         "whole numbers, else as many as tell them apart]",
     )
 
+    given: tuple[str, ...] = option(
+        "--given",
+        multiple=True,
+        metavar="NAME",
+        help="Column that stays in the output and that the mechanism may use: the guarantee then "
+        "holds given each of its values, for whoever sees it. Repeatable.",
+    )
+    given_rows: int = option(
+        "--given-rows",
+        type=click.IntRange(min=1),
+        default=FEWEST,
+        show_default=True,
+        metavar="N",
+        help="With --given: values in fewer than N rows share one table.",
+    )
+
     def inputs(self) -> dict[str, Path | None]:
         """Return the files that are read, by option."""
         found: dict[str, Path | None] = {}
@@ -187,10 +220,7 @@ class ColumnOptions(OptionGroup):
 
         columns = self.columns
         usual, others = self._notions()
-        told = [
-            None if secret == _ITSELF else secret
-            for secret in pair_with_columns(self.secrets, columns, "--secret")
-        ]
+        told = read_secrets(self.secrets, columns, source.columns)
         if self.per_person is not None and self.person is None:
             raise click.UsageError("--per-person goes with --person")
         self.utility.check()
@@ -209,7 +239,7 @@ class ColumnOptions(OptionGroup):
         self._check_learned(told, {*self.numbers, *domains, *bins})
         joints, priors = list(self.joints), list(self.priors)
         contexts: dict[str, Any] = {}
-        for column, secret in zip(columns, told, strict=True):
+        for column, (secret, *_) in zip(columns, told, strict=True):
             if secret is not None and joints:
                 contexts[column] = read_joint(
                     joints.pop(0) if len(self.joints) > 1 else joints[0], note
@@ -224,6 +254,8 @@ class ColumnOptions(OptionGroup):
             columns,
             others if usual is None else {column: others.get(column, usual) for column in columns},
             told,
+            budget_of=self._secret_budgets(),
+            value_budget=self._value_budgets(),
             context=contexts,
             utility=utility,
             method=method,
@@ -241,6 +273,8 @@ class ColumnOptions(OptionGroup):
             local=_per_user_options(source, columns[0], self.local_priors, self.local_budgets),
             local_budgets=self.local_budgets,
             normalise=self.normalise,
+            given=self.given,
+            given_rows=self.given_rows,
         )
 
     def read_total(self) -> tuple[Notion | None, dict[str, str]]:
@@ -277,11 +311,37 @@ class ColumnOptions(OptionGroup):
             return None, others
         return self.guarantee.read(), others
 
-    def _check_used(self, secrets: Sequence[str | None]) -> None:
+    def _secret_budgets(self) -> dict[str, Notion]:
+        """Read the guarantees of single secrets."""
+        found: dict[str, Notion] = {}
+        for secret, claim in self.secret_budgets:
+            if secret in found:
+                raise click.UsageError(f"--budget-of is given twice for {secret!r}")
+            found[secret] = parse_claim(claim)
+        return found
+
+    def _value_budgets(self) -> Notion | dict[str, Notion] | None:
+        """Read what columns may tell of their own values: one for all, or by column."""
+        named = [value for value in self.value_budgets if value.split("=")[0] in self.columns]
+        if not self.value_budgets or named:
+            if len(named) < len(self.value_budgets):
+                raise click.UsageError("--value-budget is for all columns, or for each by its name")
+            found: dict[str, Notion] = {}
+            for value in named:
+                name, _, claim = value.partition("=")
+                if name in found:
+                    raise click.UsageError(f"--value-budget is given twice for {name!r}")
+                found[name] = parse_claim(claim)
+            return found or None
+        if len(self.value_budgets) > 1:
+            raise click.UsageError("--value-budget is given twice: write COLUMN=CLAIM")
+        return parse_claim(self.value_budgets[0])
+
+    def _check_used(self, secrets: Sequence[Sequence[str | None]]) -> None:
         """Refuse joints and priors that belong to no column."""
         for name, given, wanted in (
-            ("--joint", self.joints, sum(secret is not None for secret in secrets)),
-            ("--prior", self.priors, sum(secret is None for secret in secrets)),
+            ("--joint", self.joints, sum(secret is not None for secret, *_ in secrets)),
+            ("--prior", self.priors, sum(secret is None for secret, *_ in secrets)),
         ):
             if given and not wanted:
                 other = "a secret: give --joint" if name == "--prior" else "no secret: give --prior"
@@ -293,9 +353,9 @@ class ColumnOptions(OptionGroup):
                     "give one value, or one per column"
                 )
 
-    def _check_learned(self, secrets: Sequence[str | None], cut: Container[str]) -> None:
+    def _check_learned(self, secrets: Sequence[Sequence[str | None]], cut: Container[str]) -> None:
         """Refuse rules for counting where nothing is counted; `cut` are columns of numbers."""
-        given = [bool(self.priors if secret is None else self.joints) for secret in secrets]
+        given = [bool(self.priors if secret is None else self.joints) for secret, *_ in secrets]
         local = self.local_priors is not None
         if local and len(self.columns) > 1:
             raise click.UsageError(
@@ -339,6 +399,45 @@ def _read_integer(text: str, option: str, least: int = 2) -> int:
             f"{option} is not a whole number", value=text, remedy=f"give {least} or more"
         )
     return int(text)
+
+
+def read_secrets(
+    values: Sequence[str], columns: Sequence[str], known: Sequence[str]
+) -> list[tuple[str | None, ...]]:
+    """Return the secrets of each column; None is the value itself, and comes last.
+
+    Several are all for the only column, or one for each; ``job=sex`` adds one to a column.
+
+    >>> read_secrets(["sex", "race"], ["job"], ["job", "sex", "race"])
+    [('sex', 'race')]
+    >>> read_secrets(["sex", "pay=race", "pay=-"], ["job", "pay"], ["job", "pay", "sex", "race"])
+    [('sex',), ('sex', 'race', None)]
+    """
+    plain: list[str] = []
+    own: dict[str, list[str]] = {column: [] for column in columns}
+    for value in values:
+        column, equals, secret = value.partition("=")
+        if equals and column in own and value not in known:
+            own[column].append(secret)
+        else:
+            plain.append(value)
+    if len(columns) == 1:
+        shared = [plain]
+    elif len(plain) not in (0, 1, len(columns)):
+        raise click.UsageError(
+            f"--secret is given {len(plain)} times for {len(columns)} columns: give one value, one "
+            "per --column in the same order, or write --secret COLUMN=NAME"
+        )
+    else:
+        pairs = pair_with_columns(plain, columns, "--secret")
+        shared = [[] if each is None else [each] for each in pairs]
+    found: list[tuple[str | None, ...]] = []
+    for column, common in zip(columns, shared, strict=True):
+        names = list(dict.fromkeys([*common, *own[column]]))
+        itself = _ITSELF in names or not names
+        named = (name for name in names if name != _ITSELF)
+        found.append((*named, *([None] if itself else [])))
+    return found
 
 
 def pair_with_columns(

@@ -24,7 +24,7 @@ from liftlock.files import (
     read_prior,
     read_priors,
 )
-from liftlock.model import Ball, Context, Family, Intervals, Joint, Prior
+from liftlock.model import Ball, Conditional, Context, Family, Intervals, Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
 from liftlock.model.confidence import read_confidence
@@ -373,6 +373,10 @@ def match_labels(
     A CSV knows only text, so its "1" is taken for the number 1 of a mechanism file. `place` and
     `source` are the files of the inputs and of the context; `read` is the channel, if there is one.
     """
+    if isinstance(context, Conditional):
+        with errors_at(place):
+            context.uses_given(inputs)  # which refuses other inputs
+        return context
     ours, theirs = inputs.labels, context.inputs.labels
     if set(ours) == set(theirs):
         return context

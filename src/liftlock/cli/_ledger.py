@@ -14,9 +14,12 @@ from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import read_name
 from liftlock.cli._console import Notes
 from liftlock.cli._options import FILE, OptionGroup, option
-from liftlock.errors import FileError
+from liftlock.errors import FileError, NotDefined
+from liftlock.files import Note
 from liftlock.mechanism import Mechanism
-from liftlock.model import ProfileGraph
+from liftlock.model import Joint, Prior, ProfileGraph
+from liftlock.model.channel import Table
+from liftlock.model.person import PersonRule
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
 
 
+MOST_COMPARED = 20_000
+"""Of larger tables it is not said what two releases tell together."""
 INSIST_HELP = "Allow releases that add up to more than 10 nats, which protect nothing."
 
 
@@ -114,6 +119,24 @@ class LedgerRecord:
         if self.id_column is not None:
             source.type_of(self.id_column)
 
+    def note_second(self, made: Mechanism, note: Note) -> None:
+        """Without a ledger nobody knows of other releases: say what a second one adds."""
+        if self.path is not None or made.per_user or isinstance(made.context, ProfileGraph):
+            return
+        from liftlock.accounting.account import account
+
+        text = "a second release of these rows, under any name, adds to this one"
+        counted = isinstance(made.channel, Table) and isinstance(made.context, Prior | Joint)
+        if counted and made.table.weights.size <= MOST_COMPARED:
+            one, two = account([made]), account([made, made])
+            quantity = two.headline if two.headline in two else "ldp"
+            if quantity in two and not two[quantity].value.is_infinite:
+                text += (
+                    f": two tell up to {two.best[quantity].text(quantity)} nats ({quantity}), one "
+                    f"{one.best[quantity].text(quantity)}"
+                )
+        note(f"{text}; --ledger keeps account")
+
     @contextmanager
     def recording(
         self, source: TableFile, released: Mapping[str, Mechanism], note: Notes
@@ -132,13 +155,21 @@ class LedgerRecord:
                     "--about takes one column; several are recorded under their names"
                 )
             released = dict(zip([self.about], released.values(), strict=True))
+        for about, made in released.items():
+            if made.person is not None and made.person.mode == "divide":
+                raise NotDefined(
+                    "an account of rows that share a budget",
+                    f"{about!r}, of which a person has several",
+                    "a ledger holds one release of a value: give each person one report "
+                    "(--per-person repeat)",
+                )
         with Ledger.open(self.path) as book:
             fresh = book
             for about, made in released.items():
                 fresh = fresh.record(
                     made,
                     who=self.who,
-                    people=None if self.id_column is None else self._ids(source),
+                    people=None if self.id_column is None else self._ids(source, made.person),
                     about=about,
                     limit=self.limit,
                     **self.insisted,
@@ -180,9 +211,16 @@ class LedgerRecord:
             items = ", ".join(map(repr, released))
             note(f"the limit {self.limit} is kept by all releases about {items}")
 
-    def _ids(self, source: TableFile) -> Iterator[str]:
+    def _ids(self, source: TableFile, whose: PersonRule | None) -> Iterator[str]:
+        """Give the id of each row; of people who have one report in several rows once."""
         assert self.id_column is not None
+        once = whose is not None and whose.column == self.id_column
+        seen: set[str] = set()
         for piece in source.batches([self.id_column]):
             for cell in piece.batch.column(0).to_pylist():
-                text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
-                yield "" if text is None else str(text).strip()
+                read = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
+                text = "" if read is None else str(read).strip()
+                if not once or text not in seen:
+                    yield text
+                if once:
+                    seen.add(text)

@@ -587,6 +587,22 @@ def _replaces(name: str, other: str, path: Path) -> FileError:
     )
 
 
+def file_state(path: Path) -> tuple[int, ...]:
+    """Return what tells whether a file was written to."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_unchanged(table: Path, before: tuple[int, ...], done: str) -> None:
+    """Refuse to release a table that is another than the one that was counted."""
+    if file_state(table) != before:
+        raise FileError(
+            f"the table changed while it was being {done}",
+            where=str(table),
+            remedy="run it again; nothing was written",
+        )
+
+
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
     """Return rows as CSV.
 

@@ -127,7 +127,7 @@ class ReportOptions(OptionGroup):
             data = parse_json(read_text(path), path)
             if made.per_user:
                 return PerUserAggregate.from_data(data)
-            return Aggregate.from_data(data).check_channel(made.channel)
+            return Aggregate.from_data(data).check_channel(made.reported)
 
     def _count_table(
         self,
@@ -237,9 +237,9 @@ def _shared_counter(made: Mechanism, column: str | None) -> _ReportCounter:
 
     work = ColumnRandomiser.of(made, column)
     return _ReportCounter(
-        list(work.names),
+        list(work.needs),
         lambda batch, _, **numbers: work.count_reports(
-            [batch.column(name) for name in work.names], **numbers
+            [batch.column(name) for name in work.needs], **numbers
         ),
     )
 

@@ -29,7 +29,7 @@ from liftlock.report.format import printable
 from liftlock.report.plots.delta_curve import check_curve, draw_curve
 from liftlock.report.plots.graph import draw_graph
 from liftlock.report.plots.lifts import check_drawable, draw_lifts
-from liftlock.report.text.audit import audit_report, certificate_lines
+from liftlock.report.text.audit import audit_report, certificate_lines, further_lines
 from liftlock.report.text.profiles import profile_audit_report, unprotected_text
 
 
@@ -138,22 +138,27 @@ def audit_command(
         if plot_curve is not None:
             draw_curve(result, plot_curve, progress)
             note(f"curve written to {plot_curve}")
+    # Proved again when the file was read.
+    also = () if isinstance(read, ProfileChannel) else read.also
     if output.as_json:
+        data = {"also": [each.summary_data() for each in also]} if also else {}
         checks = [certificate.to_data() for certificate in certificates]
-        show_json(result.to_data() | {"checks": checks, "notes": list(note.texts)})
+        show_json(result.to_data() | data | {"checks": checks, "notes": list(note.texts)})
     elif not quiet:
         width = make_console().width
         if isinstance(result, ProfileAudit):
             show(profile_audit_report(result, width))
         else:
             show(audit_report(result, width))
+        for lines in further_lines(also):
+            show(lines)
         for certificate in certificates:
             show(certificate_lines(certificate))
     if not quiet:
         note.show()
     for guarantee, certificate in zip(guarantees, certificates, strict=True):
         if not certificate.holds:
-            smallest = guarantee.smallest_text(read.channel, known)
+            smallest = guarantee.say_smallest(read.channel, known)
             passes = f"this channel satisfies {smallest}" if smallest else NO_BUDGET
             text = f"{certificate.refusal()}; {passes}"
             click.echo(f"liftlock: {printable(text)}", err=True)

@@ -46,10 +46,10 @@ from liftlock.designs.comparison import fitting_methods
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.rounding import DEFAULT_BITS
-from liftlock.files import read_label_columns, read_weights
+from liftlock.files import read_joint, read_label_columns, read_weights
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism
-from liftlock.model import Context, Prior
+from liftlock.model import Context, Prior, representative
 from liftlock.model.alphabet import Alphabet, label_to_json
 from liftlock.model.columns import TableEncoding
 from liftlock.model.continuous.grid import GridPrior
@@ -58,6 +58,7 @@ from liftlock.model.structured import SupportChannel
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate, enclosure_to_json
+from liftlock.notions.guarantee import Wanted
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.report.plots.graph import draw_graph
@@ -142,6 +143,36 @@ class MethodOptions(OptionGroup):
         return found
 
 
+@dataclass(frozen=True)
+class FurtherOptions(OptionGroup):
+    """What the mechanism is to keep besides."""
+
+    joints: tuple[tuple[str, str], ...] = option(
+        "--also",
+        nargs=2,
+        multiple=True,
+        metavar="JOINT CLAIM",
+        help="A joint of another secret and the same values, and the guarantee about that secret, "
+        "e.g. race.csv lip=0.3. Repeatable.",
+    )
+    value: str | None = option(
+        "--value-budget",
+        metavar="CLAIM",
+        help="Besides, how much may be told of the value itself, e.g. ldp=2.",
+    )
+
+    def inputs(self) -> dict[str, Path | None]:
+        """Return the files that are read, by option."""
+        return {f"--also {place + 1}": Path(path) for place, (path, _) in enumerate(self.joints)}
+
+    def read(self, context: Context, note: Notes) -> list[Wanted]:
+        """Read the further guarantees."""
+        found = [Wanted(parse_claim(claim), read_joint(path, note)) for path, claim in self.joints]
+        if self.value is not None:
+            found.append(Wanted(parse_claim(self.value), representative(context)))
+        return found
+
+
 def _parse_value(text: str) -> Any:
     """Read a value as a truth value, a number, a guarantee such as lip=1, or text."""
     if "=" in text:
@@ -167,6 +198,7 @@ def _parse_value(text: str) -> Any:
     help="CSV profile,weight: weights of the profiles in the utility.  [default: equal]",
 )
 @option_group("guarantee", GuaranteeOptions)
+@option_group("further", FurtherOptions)
 @option_group("utility", UtilityOptions)
 @option_group("method", MethodOptions)
 @bits_option
@@ -185,6 +217,7 @@ def design_command(
     graph: GraphOptions,
     weights: Path | None,
     guarantee: GuaranteeOptions,
+    further: FurtherOptions,
     utility: UtilityOptions,
     method: MethodOptions,
     bits: int,
@@ -226,12 +259,13 @@ def design_command(
             name for name in guarantee.given_options() if name not in ("--notion", "--epsilon")
         ]
         others += [name for name in method.given_options() if name in _NOT_FOR_PROFILES]
+        others += further.given_options()
         graph = graph.alone(context, others)
         found = search.for_profiles(graph, guarantee.epsilon, utility, weights)
     else:
         if weights is not None:
             raise click.UsageError("--weights goes with a graph of profiles")
-        found = search.for_context(context, guarantee.read(), utility)
+        found = search.for_context(context, guarantee.read(), further, utility)
 
     def data() -> dict[str, Any]:
         file = None if output.file is None else str(output.file)
@@ -276,7 +310,11 @@ class _Search:
     steps: list[SolverStep] = field(default_factory=list)
 
     def for_context(
-        self, context: ContextOptions, guarantee: Notion, utility: UtilityOptions
+        self,
+        context: ContextOptions,
+        guarantee: Notion,
+        further: FurtherOptions,
+        utility: UtilityOptions,
     ) -> _DesignResult:
         """Design for a prior, a joint, a set of priors or numbers."""
         named, note, output = self.method.method, self.note, self.output
@@ -288,9 +326,13 @@ class _Search:
         if self.method.as_published:
             if entry is None:
                 raise click.UsageError("--as-published needs a formula: give --method")
+            if further.given_options():
+                name = further.given_options()[0]
+                raise click.UsageError(f"{name} does not go with --as-published")
             check_published(entry, guarantee, options)
-        output.check(context.inputs())
+        output.check(context.inputs() | further.inputs())
         known = context.require(note)
+        also = further.read(known, note)
         context.refuse_vacuous(known, [guarantee])
         places = None if isinstance(known, GridPrior) else places_of(known.inputs)
         if output.plot is not None and not (isinstance(known, GridPrior) or places is not None):
@@ -305,7 +347,8 @@ class _Search:
             if entry is None or entry.accepts("watch"):
                 options["watch"] = progress
             try:
-                made = self._make(entry, known, guarantee, goal, options)
+                every: list[Notion | Wanted] = [guarantee, *also]
+                made = self._make(entry, known, every if also else guarantee, goal, options)
             except (TypeError, ValueError, AttributeError) as error:
                 if isinstance(error, LiftlockError) or not self.method.own:
                     raise
@@ -346,14 +389,16 @@ class _Search:
         self,
         entry: Design | None,
         context: Context,
-        guarantee: Notion,
+        guarantee: Notion | list[Notion | Wanted],
         goal: Utility,
         options: dict[str, Any],
     ) -> Mechanism:
         if entry is None:
             return best(context, guarantee, utility=goal, bits=self.bits, **options)
-        make = design_as_published if self.method.as_published else design
-        return make(context, guarantee, utility=goal, method=entry.key, bits=self.bits, **options)
+        how = {"utility": goal, "method": entry.key, "bits": self.bits, **options}
+        if self.method.as_published and not isinstance(guarantee, list):
+            return design_as_published(context, guarantee, **how)
+        return design(context, guarantee, **how)
 
     def for_profiles(
         self,

@@ -29,12 +29,14 @@ from liftlock.cli._options import (
     SafeTableOptions,
     TableOptions,
     check_outputs,
+    check_unchanged,
+    file_state,
     option,
     option_group,
     read_gap,
     read_seconds,
 )
-from liftlock.errors import FileError, InputError, NotProved
+from liftlock.errors import InputError, NotProved
 from liftlock.report.format import printable
 
 if TYPE_CHECKING:
@@ -164,7 +166,7 @@ def protect_command(
 
     specs = columns.read(source, note)
     total, weights = columns.read_total()
-    before = _file_state(table)
+    before = file_state(table)
     inputs = {"TABLE": table} | columns.inputs()
     check_outputs(outputs, inputs, force=force, ledger=book.path)
     book.check(source)
@@ -206,7 +208,7 @@ def protect_command(
             shown(Step("writing"))
             done = _describe(release.counted_protection(), files, output, written)
             _write_description(done, files, report, table)
-            _check_unchanged(table, before)
+            check_unchanged(table, before, "protected")
             record()
     if replaced:
         note.note_overwritten(output)
@@ -243,7 +245,7 @@ def _show(protection: Protection, note: Notes, *, as_json: bool) -> None:
     if not as_json:
         show(verdict_report(protection.verdict))
         command = protection.verdict.command_for()
-        if command:
+        if command and not protection.verdict.proved:
             show("to keep it:" if protection.verdict.level == "broken" else "to rule that out:")
             show(f"  {printable(command)}", wrap=False)
 
@@ -266,22 +268,6 @@ def _require_gap(protection: Protection, most: float) -> None:
             origin.require_gap(most)
         except NotProved as refusal:
             raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
-
-
-def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
-    """Refuse to release a table that is another than the one that was counted."""
-    if _file_state(table) != before:
-        raise FileError(
-            "the table changed while it was being protected",
-            where=str(table),
-            remedy="run it again; nothing was written",
-        )
-
-
-def _file_state(table: Path) -> tuple[int, ...]:
-    """Return what tells whether a file was written to."""
-    found = table.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _describe(

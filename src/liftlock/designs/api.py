@@ -18,6 +18,7 @@ from liftlock.designs.base import (
     option_names,
 )
 from liftlock.designs.catalogue import check_published, designs_for
+from liftlock.designs.given import design_given
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import round_draft
@@ -33,7 +34,7 @@ from liftlock.designs.request import (
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.rounding import DEFAULT_BITS
 from liftlock.mechanism import Mechanism, lock_users
-from liftlock.model import AnyUserPrior, Context, Kind, PerUserPriors
+from liftlock.model import AnyUserPrior, Conditional, Context, Kind, PerUserPriors
 from liftlock.model.alphabet import Alphabet
 from liftlock.model.channel import Channel
 from liftlock.model.continuous.grid import ContinuousPrior
@@ -55,6 +56,7 @@ def design(
     bits: int = DEFAULT_BITS,
     bins: int | None = None,
     spacing: str | None = None,
+    blind: bool = False,
     **options: Any,
 ) -> Mechanism:
     """Design a mechanism for a context, prove it, and say how good it is.
@@ -82,6 +84,10 @@ def design(
     users have budgets of their own (those of the priors, or `budgets`) there is a distribution for
     each.
 
+    For a `Conditional` each given value has a table of its own, and the guarantee holds for each.
+    Whether it holds for whoever does not see that value is proved too, or said; with `blind` it
+    must.
+
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
@@ -103,6 +109,22 @@ def design(
         return design_users(context, notion, utility=utility, method=method, **options)
     asked, also = read_asked(notion, context)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
+    if isinstance(context, Conditional):
+        read_goal(context, **aim)
+        how = {"utility": utility, "bits": bits} | options
+        return design_given(
+            context,
+            asked,
+            lambda known, wanted, more: design(
+                known, [wanted, *more], method=None if wanted is not asked else method, **how
+            ),
+            also=also,
+            utility=utility,
+            blind=blind,
+            bits=bits,
+        )
+    if blind:
+        raise _not_given(context)
     method = usual_method(asked, context.kind) if method is None else method
     if method is None:
         return best(context, notion, **aim, bits=bits, **options)
@@ -117,17 +139,29 @@ def read_asked(notion: object, context: Context) -> tuple[Notion, tuple[Wanted, 
     return read_notion(notion, context.kind), ()
 
 
+def _not_given(context: Context) -> InputError:
+    return InputError(
+        "no given value that observers might not see",
+        value=context.describe(),
+        remedy="leave out blind, or give a Conditional",
+    )
+
+
 def lock(
     draft: Draft | Channel | StructuredDraft | StructuredChannel,
-    notion: Notion,
+    notion: Notion | Sequence[object],
     context: Context,
     *,
     bits: int = DEFAULT_BITS,
     impossible: Impossible = "refuse",
 ) -> Mechanism:
-    """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy."""
-    locked = lock_channel(draft, notion, context, bits=bits, impossible=impossible)
-    return Mechanism(locked.channel, locked.certificate, context)
+    """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy.
+
+    Instead of a notion there may be a list of guarantees, as for `design`.
+    """
+    asked, also = read_asked(notion, context)
+    locked = lock_channel(draft, asked, context, bits=bits, impossible=impossible, also=also)
+    return Mechanism(locked.channel, locked.certificate, context, also=locked.also)
 
 
 def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:
@@ -258,6 +292,19 @@ def best(
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, **options)
     notion, also = read_asked(notion, context)
+    if isinstance(context, Conditional):
+        read_goal(context, utility, loss=loss, weights=weights)
+        return design_given(
+            context,
+            notion,
+            lambda known, wanted, more: best(
+                known, [wanted, *more], utility=utility, bits=bits, **options
+            ),
+            also=also,
+            utility=utility,
+            bits=bits,
+            watch=watch,
+        )
     pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
     entries = [

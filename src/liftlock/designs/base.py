@@ -32,6 +32,7 @@ NAMED: Mapping[Kind, str] = {
     "ball": "a ball of priors",
     "profiles": "a graph of profiles",
     "per-user": "a prior for each user",
+    "given": "a joint for each given value",
 }
 _FEW_OUTPUTS = 64
 _LISTED = 5

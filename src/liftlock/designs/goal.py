@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,15 @@ from liftlock.estimate.models.support import Encoding
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.model import Context, Prior, PriorSet, ProfileGraph, representative
+from liftlock.model import (
+    Conditional,
+    Context,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+    representative,
+)
+from liftlock.model.alphabet import Label
 from liftlock.model.channel import Table
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.structured import SupportChannel, to_dense
@@ -219,6 +228,53 @@ class ProfileGoal(Goal):
         return Evaluation(objective, bound, max(0.0, apart) / reference if reference > 0 else 0.0)
 
 
+@dataclass(frozen=True)
+class ConditionalGoal(Goal):
+    """The mean over k of a cost of posteriors: what a report is worth to whoever knows k.
+
+    sum_k P(k) I(X; Y | K = k) for mutual information
+    """
+
+    context: Conditional
+    utility: Utility
+    tells_gap = True
+
+    @cached_property
+    def _shares(self) -> list[tuple[Label, float]]:
+        """The mass of each k that somebody has."""
+        given = zip(self.context.given.labels, self.context.masses.floats(), strict=True)
+        return [(label, float(mass)) for label, mass in given if mass]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The utility of no release and that of no noise."""
+        nothing = truth = 0.0
+        for label, mass in self._shares:
+            none, all_of_it = PriorGoal(self.context.context_of(label), self.utility).ends
+            nothing, truth = nothing + mass * none, truth + mass * all_of_it
+        return nothing, truth
+
+    def measure(
+        self,
+        channel: Table,
+        notion: Notion,  # noqa: ARG002
+        proof: Optimality | None,  # noqa: ARG002 - each k has its own
+    ) -> Evaluation:
+        """Measure a channel, that of each k by the values there; it may ignore k, too."""
+        uses = self.context.uses_given(channel.inputs)
+        floats, total = channel.floats(), 0.0
+        for label, mass in self._shares:
+            prior, group = self.context.context_of(label).prior, self.context.group_of(label)
+            matrix = np.full((len(prior.labels), floats.shape[1]), 1.0 / floats.shape[1])
+            for at, (x, count) in enumerate(zip(prior.labels, prior.counts, strict=True)):
+                if count:  # others have no row, and no weight
+                    matrix[at] = floats[channel.inputs.index((group, x) if uses else x)]
+            masses = prior.floats()
+            cost = mean_cost(self.utility, matrix, masses)
+            total += mass * self.utility.objective(cost, masses)
+        return Evaluation(total)
+
+
 def usual_utility(context: Context) -> str:
     """Return the utility that is meant when none is named: the squared error for numbers."""
     if context.kind == "profiles":
@@ -252,6 +308,9 @@ def read_goal(
         raise InputError(
             "a utility of profiles", value=context.describe(), remedy="give another utility"
         )
+    if isinstance(context, Conditional):
+        known = usual_utility(context) if utility is None else utility
+        return ConditionalGoal(context, make_utility(known, context.inputs))
     utility = usual_utility(context) if utility is None else utility
     if not isinstance(utility, str):
         utility = make_utility(utility, (whole or context).inputs)

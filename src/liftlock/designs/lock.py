@@ -26,7 +26,7 @@ from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
-from liftlock.model import Context, Prior, ProfileGraph, representative
+from liftlock.model import Conditional, Context, Prior, ProfileGraph, representative
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel, Table
 from liftlock.model.provenance import gap_text
@@ -161,7 +161,7 @@ def lock(
         if refused is None:
             assert unprotected is not None
             raise unprotected
-        smallest = refused.notion.smallest_text(plain, refused.context)
+        smallest = refused.notion.say_smallest(plain, refused.context)
         raise NotCertified(refused.certificate, smallest, refused.about or "")
     return _make_locked(draft, *found)
 
@@ -273,6 +273,8 @@ class _Mixer:
         """The rows to mix with: one for all, or one for each."""
         if isinstance(self.context, ProfileGraph):
             return _common_of_profiles(self.context, self.inputs, self.rows)
+        if isinstance(self.context, Conditional):
+            return _common_of_groups(self.context, self.inputs, self.rows)
         masses = representative(self.context).reordered(self.inputs).floats()
         common: Floats = dot(masses, self.rows)[None, :]
         # Too small a chance for a float is a chance all the same.
@@ -332,6 +334,23 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     found = np.empty_like(rows)
     found[order] = mixed.reshape(len(rows), -1)
     return found
+
+
+def _common_of_groups(context: Conditional, inputs: Alphabet, rows: Floats) -> Floats:
+    """Return what the people of each group release on average, for each row."""
+    if not context.uses_given(inputs):
+        masses = context.prior.reordered(inputs).floats()
+        common: Floats = dot(masses, rows)[None, :]
+        return np.maximum(common, _LEAST)
+    masses = context.whole.prior.reordered(inputs).floats()
+    found = np.empty_like(rows)
+    for name in context.names:
+        own = [at for at, pair in enumerate(inputs.labels) if pair[0] == name]  # type: ignore[index]
+        shares = masses[own]
+        if not shares.any():  # nobody is in it yet
+            shares = np.ones(len(own))
+        found[own] = dot(shares / shares.sum(), rows[own])
+    return np.maximum(found, _LEAST)
 
 
 def _make_locked(

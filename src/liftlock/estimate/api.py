@@ -22,8 +22,10 @@ from liftlock.estimate.models import (
     Model,
     model_of,
     no_prior_error,
+    read_given,
     read_profiles,
     read_users,
+    reported_channel,
 )
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
@@ -35,7 +37,7 @@ from liftlock.estimate.strength import (
     strength_words,
 )
 from liftlock.exact.integers import Floats
-from liftlock.model import Prior, ProfileGraph
+from liftlock.model import Conditional, Prior, ProfileGraph
 from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def estimate(
     prior: Prior | None = None,
     graph: ProfileGraph | None = None,
     trust_profiles: bool | None = None,
+    given: Conditional | None = None,
     weights: npt.ArrayLike | None = None,
     offsets: npt.ArrayLike | None = None,
     method: AnyMethod = "auto",
@@ -98,6 +101,9 @@ def estimate(
     distributions of the profiles; unless told, they do only where nothing else tells the values
     apart. The answer says what it assumes.
 
+    With joints `given` another value, reports are pairs (group, output): people of each group are
+    estimated by their own table, and the groups add up.
+
     Source: 001 section III, 004 section 5.2.
 
     >>> from liftlock.model.channel import Channel
@@ -119,23 +125,33 @@ def estimate(
         if beside is not None and options.method == "bayes":
             own, beside = beside, own
         return answer(*own, question, options, beside)
-    aggregate = _count(channel, reports, weights, offsets)
-    if graph is None:
-        question, model, assumes = ask(channel.inputs, of, value), model_of(channel, prior), ""
+    told = channel if given is None else reported_channel(channel, given)
+    aggregate = _count(told, reports, weights, offsets)
+    model: Model
+    assumes = ""
+    if given is not None:
+        model, question = read_given(channel, given, aggregate, ask(given.values, of, value))
+    elif graph is None:
+        question, model = ask(channel.inputs, of, value), model_of(channel, prior)
     else:
         model, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
     if aggregate.weights is not None:
         aggregate.weights.refuse(question.of, options.about, options.method)
     counted: tuple[Model, CountedReports] = (model, aggregate)
     other = None
-    if not isinstance(reports, Aggregate) and options.method in ("auto", "bayes"):
+    if given is None and not isinstance(reports, Aggregate) and options.method in ("auto", "bayes"):
         other = model.read_posteriors(reports, weights, aggregate, question)
     if options.method == "bayes" and other is not None:
         counted, other = other, counted
-    elif options.method == "bayes" and prior is None and not isinstance(reports, Aggregate):
+    elif (
+        options.method == "bayes"
+        and prior is None
+        and given is None
+        and not isinstance(reports, Aggregate)
+    ):
         raise no_prior_error()
     rounds: tuple[Round, ...] = ()
-    if graph is None and aggregate.weights is None:
+    if graph is None and given is None and aggregate.weights is None:
         table = channel if isinstance(channel, SupportChannel) else to_dense(channel)
         rounds = (Round(table, aggregate, prior),)
     found = answer(*counted, question, options, other)

@@ -190,7 +190,8 @@ def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
-    inside = 1.0 if model.groups is None else model.groups
+    # In a group that nobody is in, all shares are 0.
+    inside = 1.0 if model.groups is None else np.where(model.groups > 0, model.groups, 1.0)
     shares = None if found is None else found / inside
     return sort_drifts(model.inputs, model.masses / inside, shares, scores)
 

@@ -32,6 +32,7 @@ from liftlock.model import Context, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
 from liftlock.model.structured import AnyChannel, any_channel_from_data
+from liftlock.notions.guarantee import Guarantee
 
 _KEPT_DIGITS = 36
 _SHORT_BITS = 4096
@@ -44,13 +45,15 @@ class LoadedChannel:
     """A channel from a file, with the context stored beside it, if there is one.
 
     `corner` is the first cell of a CSV, which names the inputs (and is a label if the header is
-    missing); `unprotected` is what the certificate of a mechanism lists as not protected.
+    missing); `unprotected` is what the certificate of a mechanism lists as not protected, `also`
+    are its further guarantees, proved again.
     """
 
     channel: AnyChannel
     context: Context | None
     corner: str = ""
     unprotected: tuple[Label, ...] = ()
+    also: tuple[Guarantee, ...] = ()
 
 
 def read_channel(
@@ -71,7 +74,9 @@ def read_channel(
         if isinstance(data, dict) and data.get("format") == Mechanism.FORMAT:
             mechanism = _mechanism_from_data(data)
             listed = mechanism.certificate.unprotected
-            return LoadedChannel(mechanism.channel, mechanism.context, unprotected=listed)
+            return LoadedChannel(
+                mechanism.channel, mechanism.context, unprotected=listed, also=mechanism.also
+            )
         return LoadedChannel(any_channel_from_data(data), None)
 
 

@@ -67,6 +67,7 @@ _OPTIONS = {
     "prior": "--prior",
     "joint": "--joint",
     "profiles": "--profiles",
+    "given": "a Conditional in Python, or within a mechanism",
     **dict.fromkeys(("family", "intervals", "ball"), "--family"),
 }
 

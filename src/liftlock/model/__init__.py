@@ -1,12 +1,14 @@
 """What is known and what is released: priors, joints, profiles, users; channels of every form.
 
-Five kinds of context exist:
+Six kinds of context exist:
 
 - a `Prior`: the secret is the value itself (S = X);
 - a `Joint`: the secret S is another attribute, correlated with the value X;
 - a set of priors (`Family`, `Intervals`, `Ball`): the prior is not known exactly, and a guarantee
   must hold for every prior of the set;
 - a `ProfileGraph`: the secret is which distribution the data comes from;
+- `Conditional`: for each value k of something that observers see too, a joint or a prior; a
+  guarantee must hold for every k by itself;
 - `PerUserPriors`: each user has a prior, or a set of priors, of their own, and a guarantee must
   hold for each of them (`AnyUserPrior` if it holds whatever these are).
 
@@ -19,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from liftlock.errors import CountError, NotDefined
+from liftlock.model.conditional import Conditional
 from liftlock.model.context import Context, Kind
 from liftlock.model.joint import Joint
 from liftlock.model.per_user import AnyUserPrior, PerUserPriors
@@ -30,6 +33,7 @@ __all__ = [
     "STORED",
     "AnyUserPrior",
     "Ball",
+    "Conditional",
     "Context",
     "Family",
     "Intervals",
@@ -51,6 +55,7 @@ STORED: dict[str, Callable[[Any], Context]] = {
     "ball": Ball.from_json,
     "profiles": ProfileGraph.from_json,
     "per-user": AnyUserPrior.from_json,
+    "given": Conditional.from_json,
 }
 """How the JSON form of each kind is read; `liftlock.model.continuous` adds its priors on a grid."""
 
@@ -67,7 +72,7 @@ def context_from_data(data: Any) -> Context:
 
 def representative(context: Context) -> Prior:
     """Return one prior of the context: the data's own, or one inside the set of priors."""
-    if isinstance(context, Prior | Joint):
+    if isinstance(context, Prior | Joint | Conditional):
         return context.prior
     if isinstance(context, PriorSet):
         return context.representative()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from liftlock.errors import InputError
 from liftlock.model import (
     AnyUserPrior,
+    Conditional,
     Context,
     Joint,
     PerUserPriors,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_KINDS = (Prior, Joint, PriorSet, ProfileGraph, Conditional, AnyUserPrior, PerUserPriors)
+
 _PRIOR = "make one by Prior.from_counts(...), or read_prior(path) for a file"
 
 
@@ -35,7 +38,7 @@ def require_context(value: object, where: str = "") -> Context:
     Traceback (most recent call last):
     liftlock.errors.InputError: not a prior, a joint, a set of priors, a graph of profiles or per...
     """
-    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph | AnyUserPrior | PerUserPriors):
+    if isinstance(value, _KINDS):
         return cast("Context", value)
     raise wrong_kind(
         "a prior, a joint, a set of priors, a graph of profiles or per-user priors",

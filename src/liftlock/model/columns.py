@@ -162,6 +162,81 @@ def spellings_of(cell: object) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class GivenEncoding:
+    """The rules of columns that stay beside what is released, and that a mechanism may use.
+
+    Their cells are known values, or missing, which is a value too; numbers of many values are
+    known by their band. Several columns make a tuple.
+
+    >>> region = GivenEncoding(
+    ...     (ColumnEncoding("region", missing=MISSING_LABEL, other=OTHER_LABEL),),
+    ...     (Alphabet.of(["north", "south", MISSING_LABEL, OTHER_LABEL]),),
+    ...     merged=("south",),
+    ... )
+    >>> GivenEncoding.from_data(region.to_data()) == region
+    True
+    """
+
+    columns: tuple[ColumnEncoding, ...]
+    parts: tuple[Alphabet, ...]
+    """What the cells of each column become."""
+    merged: tuple[Label, ...] = ()
+    """Given values that were too rare for a table of their own, and share that of the rest."""
+    unseen: Unseen = "refuse"
+
+    def __post_init__(self) -> None:
+        if not self.columns or len(self.columns) != len(self.parts):
+            raise InputError(
+                "not as many alphabets as given columns",
+                value=f"{len(self.parts)} for {len(self.columns)}",
+            )
+        if self.unseen not in UNSEEN:
+            raise InputError("unknown policy for unseen values", value=self.unseen)
+        for code, part in zip(self.columns, self.parts, strict=True):
+            if code.missing not in part or code.other not in part:
+                raise InputError(
+                    "a given column without a missing or another value", value=code.name
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(code.name for code in self.columns)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        columns = [
+            code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
+            for code, part in zip(self.columns, self.parts, strict=True)
+        ]
+        data: dict[str, Any] = {"columns": columns, "unseen": self.unseen}
+        if self.merged:
+            data["merged"] = [label_to_json(label) for label in self.merged]
+        return data
+
+    @classmethod
+    def from_data(cls, data: Any) -> GivenEncoding:
+        """Read the JSON form."""
+        listed = data.get("columns") if isinstance(data, Mapping) else None
+        if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):
+            raise FileError("the rules of given columns are not a list", value=data)
+        columns, parts = [], []
+        for each in listed:
+            rules = dict(each)
+            parts.append(Alphabet.of(plain_label(label) for label in rules.pop("labels", [])))
+            columns.append(ColumnEncoding.from_data(rules))
+        merged = data.get("merged", [])
+        if not isinstance(merged, list):
+            raise FileError("merged given values are not a list", value=merged)
+        return cls(
+            tuple(columns),
+            tuple(parts),
+            tuple(_label(label) for label in merged),
+            data.get("unseen", "refuse"),
+        )
+
+
+@dataclass(frozen=True)
 class TableEncoding:
     """The rules of all columns that a mechanism releases: one, or several as one value.
 
@@ -186,6 +261,8 @@ class TableEncoding:
     """For each column: the number that each of its cells is written as, if it has cells."""
     merged: tuple[tuple[tuple[Label, ...], tuple[Label, ...]], ...] = ()
     """Combinations that were too rare for an input of their own, and what they become."""
+    given: GivenEncoding | None = None
+    """The rules of columns that stay, and that the mechanism uses."""
     dropped: tuple[str, ...] = ()
     """Columns that were left out when the mechanism was made; so they are when it releases."""
     person: PersonRule | None = None
@@ -240,11 +317,13 @@ class TableEncoding:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form, a part of that of a mechanism."""
-        left: dict[str, Any] = {"dropped": list(self.dropped)} if self.dropped else {}
+        beside: dict[str, Any] = {} if self.given is None else {"given": self.given.to_data()}
+        if self.dropped:
+            beside["dropped"] = list(self.dropped)
         if self.person is not None:
-            left["person"] = self.person.to_data()
+            beside["person"] = self.person.to_data()
         if self.alone is not None:
-            return {"column": self.alone.to_data(), **left}
+            return {"column": self.alone.to_data(), **beside}
         columns = []
         for place, (code, part) in enumerate(zip(self.columns, self.parts, strict=True)):
             data = code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
@@ -254,19 +333,22 @@ class TableEncoding:
         group: dict[str, Any] = {"columns": columns}
         if self.merged:
             group["merged"] = [label_to_json(pair) for pair in self.merged]
-        return {"group": group, **left}
+        return {"group": group, **beside}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> TableEncoding | None:
         """Read the JSON form; None if a mechanism was made for no column."""
         one, several = data.get("column"), data.get("group")
+        given = None if "given" not in data else GivenEncoding.from_data(data["given"])
         left: Any = data.get("dropped", [])
         if not isinstance(left, list) or not all(isinstance(name, str) for name in left):
             raise FileError("the columns that are left out are not a list of names", value=left)
         whose = None if data.get("person") is None else PersonRule.from_data(data["person"])
         if several is None:
             alone = None if one is None else (ColumnEncoding.from_data(one),)
-            return None if alone is None else cls(alone, dropped=tuple(left), person=whose)
+            if alone is None:
+                return None
+            return cls(alone, given=given, dropped=tuple(left), person=whose)
         if one is not None:
             raise FileError("the rules of one column and of several", value=one)
         listed = several.get("columns") if isinstance(several, Mapping) else None
@@ -289,7 +371,11 @@ class TableEncoding:
             (_combination(one), _combination(other)) for one, other in several.get("merged", [])
         )
         numbers = tuple(points) if any(points) else ()
-        return cls(tuple(columns), tuple(parts), numbers, merged, tuple(left), whose)
+        return cls(tuple(columns), tuple(parts), numbers, merged, given, tuple(left), whose)
+
+
+def _label(data: Any) -> Label:
+    return tuple(_label(part) for part in data) if isinstance(data, list) else plain_label(data)
 
 
 def _combination(data: Any) -> tuple[Label, ...]:

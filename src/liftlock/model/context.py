@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from liftlock.model.alphabet import Alphabet
 
-Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles", "per-user"]
+Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles", "per-user", "given"]
 """Designs say which of these they fit; verbs dispatch on them."""
 
 

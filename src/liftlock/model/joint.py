@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -37,6 +37,8 @@ class Joint:
     secrets: Alphabet
     inputs: Alphabet
     counts: tuple[tuple[int, ...], ...]
+    scope: str = field(default="", compare=False)
+    """For whom what is proved under it holds, if that is not plain."""
 
     def __post_init__(self) -> None:
         check_table(self.counts, self.secrets, self.inputs, ("secret", "input"))
@@ -161,7 +163,7 @@ class Joint:
             "secrets": self.secrets.to_data(),
             "inputs": self.inputs.to_data(),
             "counts": [[integer_to_json(count) for count in row] for row in self.counts],
-        }
+        } | ({"scope": self.scope} if self.scope else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Joint:
@@ -173,4 +175,5 @@ class Joint:
             Alphabet.from_data(data.get("secrets")),
             Alphabet.from_data(data.get("inputs")),
             tuple(integers_from_json(row, "counts") for row in rows),
+            str(data.get("scope", "")),
         ).check_masses()

@@ -17,7 +17,9 @@ from liftlock.exact.decimals import moves_text
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.model import (
     AnyUserPrior,
+    Conditional,
     Context,
+    Intervals,
     Joint,
     PerUserPriors,
     Prior,
@@ -46,6 +48,8 @@ from liftlock.notions.base import (
     read_order,
 )
 from liftlock.notions.certificate import Claim, nats_text
+from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.given import parts_of, worse_measurement
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import (
     Impossible,
@@ -119,7 +123,7 @@ class Audit:
         most, least = self.lifts.largest, self.lifts.smallest
         if most.lift == 1 and least.lift == 1:
             return "No output changes any belief: the release is independent of the secret."
-        if most.witness == Witness() and most.lift is not None and least.lift is not None:
+        if most.witness.output is None and most.lift is not None and least.lift is not None:
             # Nobody need attain these limits, so they are rounded to their safe side.
             who = self.context.describe()
             return (
@@ -581,6 +585,8 @@ def _audit(
     if isinstance(context, ProfileGraph):
         _refuse_options(context, alpha, at_epsilon, "only the losses of edges are")
         return ProfileAudit.of(subject, context)
+    if isinstance(context, Conditional):
+        return _audit_given(subject, context, alpha, at_epsilon, impossible, progress)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
     unprotected = refuse_impossible(subject, context, impossible)
@@ -626,13 +632,54 @@ def _audit(
     return result
 
 
+def _audit_given(
+    channel: AnyChannel,
+    context: Conditional,
+    alpha: object,
+    at_epsilon: object,
+    impossible: Impossible,
+    progress: Progress | None,
+) -> Audit:
+    """Measure every part under its own joint, the rest under every prior; keep the worst."""
+    unprotected = refuse_impossible(channel, context, impossible)
+    found = extreme_lifts(channel, context)
+    lifts = found.measurements()
+    worst: dict[str, Measurement] | None = None
+    for part in parts_of(channel, context):
+        within: Context = part.context
+        if part.open:
+            within = Intervals.all_priors(part.channel.inputs.labels)
+        own = _audit(part.channel, within, alpha, at_epsilon, "ignore", progress).measurements
+        told = {
+            key: replace(each, witness=replace(each.witness or Witness(), given=part.label))
+            for key, each in own.items()
+        }
+        worst = (
+            told
+            if worst is None
+            else {
+                key: worse_measurement(before, told[key], least=key == CrowdMass.key)
+                for key, before in worst.items()
+                if key in told
+            }
+        )
+    order = read_order(alpha) if alpha is not None else None
+    budget = Budget.of(at_epsilon) if at_epsilon is not None else None
+    measured = lifts | {key: each for key, each in (worst or {}).items() if key not in lifts}
+    return Audit(channel, context, measured, found, unprotected, order, budget)
+
+
 def _sentence(result: Audit, *, up: bool) -> str:
     extreme = result.lifts.largest if up else result.lifts.smallest
     lift, secret, output = extreme.lift, extreme.witness.secret, extreme.witness.output
-    known = result.context.secret_prior if isinstance(result.context, Prior | Joint) else None
+    context, given = result.context, extreme.witness.given
+    if isinstance(context, Conditional) and given is not None:
+        context = context.context_of(given)
+    known = context.secret_prior if isinstance(context, Prior | Joint) else None
     prior = extreme.witness.prior or known
     verb = "rise" if up else "fall"
-    start = f"Seeing {quote_label(output)}, the belief in {quote_label(secret)} can {verb}"
+    seeing = "Seeing" if given is None else f"Given {quote_label(given)}, seeing"
+    start = f"{seeing} {quote_label(output)}, the belief in {quote_label(secret)} can {verb}"
     if lift is None:
         return f"{start} without bound: under some priors of the set the output is conclusive."
     if prior is None or secret is None:

@@ -12,9 +12,10 @@ from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
-from liftlock.model import Context
+from liftlock.model import Conditional, Context
 from liftlock.model.structured import AnyChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.given import certify_given, worst_given
 from liftlock.notions.lift import (
     Impossible,
     LiftTable,
@@ -180,8 +181,10 @@ class Notion(ABC):
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
-        """Audit exactly whether the guarantee holds."""
+        """Audit exactly whether the guarantee holds; of joints given a value, for each of them."""
         check_impossible(impossible)
+        if isinstance(context, Conditional):
+            return certify_given(self, channel, context, impossible)
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
         claims, nats = self.decide(channel, context)
         return make_certificate(
@@ -210,6 +213,13 @@ class Notion(ABC):
     @abstractmethod
     def smallest_text(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget of this kind that the channel satisfies; empty if none is."""
+
+    def say_smallest(self, channel: AnyChannel, context: Context) -> str:
+        """Say the same; empty too where nothing is known of such a budget in a context."""
+        try:
+            return self.smallest_text(channel, context)
+        except NotDefined:
+            return ""
 
     def smallest_guarantee(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
         """Return the smallest guarantee of this kind that a channel keeps.
@@ -388,7 +398,14 @@ class MeasuredBound(UpperBound):
         """Measure the leakage exactly, or enclose it."""
 
     def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
-        """Measure the leakage."""
+        """Measure the leakage; of joints given a value the worst of them."""
+        if isinstance(context, Conditional):
+            return worst_given(
+                channel,
+                context,
+                lambda part, known: self.measure(part, known, bits),
+                every=self.context_free,
+            )
         return self.measure(channel, context, bits)
 
 
@@ -407,6 +424,13 @@ class TableMeasure(Notion):
     @classmethod
     def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure it exactly, or enclose it."""
+        if isinstance(context, Conditional):
+            return worst_given(
+                channel,
+                context,
+                lambda part, known: cls.measure(part, known, bits),
+                least=not issubclass(cls, UpperBound),
+            )
         return cls.of_table(lift_table(channel, context), bits)
 
 
@@ -442,11 +466,15 @@ class OrderedBound(UpperBound):
         cls, channel: AnyChannel, context: Context, alpha: object, bits: int = BITS
     ) -> Measurement:
         """Measure it exactly, or enclose it."""
+        if isinstance(context, Conditional):
+            return worst_given(
+                channel, context, lambda part, known: cls.measure(part, known, alpha, bits)
+            )
         return cls.of_table(lift_table(channel, context), read_order(alpha), bits)
 
     def measure_leakage(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage."""
-        return self.of_table(lift_table(channel, context), self.alpha, bits)
+        return self.measure(channel, context, self.alpha, bits)
 
 
 def claim_text(name: str, value: Enclosure) -> str:

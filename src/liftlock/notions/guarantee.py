@@ -48,7 +48,7 @@ class Guarantee:
         notion, context, about = wanted
         certificate = notion.certify(channel, context, impossible=impossible)
         if not certificate.holds:
-            smallest = notion.smallest_text(channel, context)
+            smallest = notion.say_smallest(channel, context)
             raise NotCertified(certificate, smallest, about or "")
         return cls(certificate, context, about)
 
@@ -61,6 +61,11 @@ class Guarantee:
     def wanted(self) -> Wanted:
         """What was asked for."""
         return Wanted(self.notion, self.context, self.about)
+
+    @property
+    def treatment(self) -> Impossible:
+        """What it does with impossible inputs: it was proved without those, or refuses them."""
+        return "ignore" if self.certificate.unprotected else "refuse"
 
     @property
     def subject(self) -> str:

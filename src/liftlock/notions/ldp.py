@@ -10,10 +10,11 @@ from fractions import Fraction
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import fold_text
 from liftlock.exact.enclosure import BITS
-from liftlock.model import Context
+from liftlock.model import Conditional, Context
 from liftlock.model.structured import AnyChannel, SupportChannel, to_dense
 from liftlock.model.structured.extremes import ratio_extreme
 from liftlock.notions.base import LiftLimits, MeasuredBound, Notion, safe_text
+from liftlock.notions.given import worst_given
 from liftlock.notions.likelihood import likelihoods
 from liftlock.notions.measurement import Measurement, Witness
 
@@ -55,6 +56,10 @@ class LDP(MeasuredBound):
         >>> LDP.measure(bit).ratio
         Fraction(3, 1)
         """
+        if isinstance(context, Conditional):
+            return worst_given(
+                channel, context, lambda part, known: cls.measure(part, known, bits), every=True
+            )
         if isinstance(channel, SupportChannel):
             corner = ratio_extreme(channel, context)
             report = channel.report_text(corner.places)

@@ -24,6 +24,7 @@ from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.integers import Floats, Integers
 from liftlock.model import (
     AnyUserPrior,
+    Conditional,
     Context,
     Intervals,
     Joint,
@@ -35,6 +36,7 @@ from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
 from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel, to_dense
 from liftlock.model.structured.extremes import ExtremePoint, lift_extremes
+from liftlock.notions.given import parts_of
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.measurement import Measurement, Witness, screening_error
 
@@ -275,6 +277,8 @@ def extreme_lifts(channel: AnyChannel, context: Context) -> LiftRange:
         from liftlock.notions.user_lifts import UserLifts, user_lifts
 
         return reduce(UserLifts.merge, user_lifts(channel, context)).range
+    if isinstance(context, Conditional):
+        return _extremes_given(channel, context)
     if isinstance(channel, UserChannel) and isinstance(context, AnyUserPrior):
         return exact_lift_range(channel.largest, channel.smallest)
     if isinstance(channel, SupportChannel):
@@ -284,6 +288,28 @@ def extreme_lifts(channel: AnyChannel, context: Context) -> LiftRange:
         return lift_range(to_dense(channel), context)
     table = lift_table(channel, context)
     return LiftRange(table.largest(), table.smallest())
+
+
+def _extremes_given(channel: AnyChannel, context: Conditional) -> LiftRange:
+    """Return the extreme lifts of all k: the rest under every prior, which is every joint."""
+    largest: ExtremeLift | None = None
+    smallest: ExtremeLift | None = None
+    for part in parts_of(channel, context):
+        found = worst_case(part.channel) if part.open else extreme_lifts(part.channel, part.context)
+        top, bottom = (
+            replace(each, witness=replace(each.witness, given=part.label))
+            for each in (found.largest, found.smallest)
+        )
+        if largest is None or (
+            largest.lift is not None and (top.lift is None or top.lift > largest.lift)
+        ):
+            largest = top
+        assert bottom.lift is not None
+        if smallest is None or (smallest.lift is not None and bottom.lift < smallest.lift):
+            smallest = bottom
+    if largest is None or smallest is None:  # a rest alone, whose rows say nothing
+        return exact_lift_range(Fraction(1), Fraction(1))
+    return LiftRange(largest, smallest)
 
 
 def exact_lift_range(largest: Fraction, smallest: Fraction) -> LiftRange:
@@ -370,6 +396,8 @@ def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...
         counts = tuple(int(p) for p in context.reordered(channel.inputs).possible)
     elif isinstance(context, AnyUserPrior):
         return ()
+    elif isinstance(context, Conditional):
+        return context.unprotected(to_dense(channel))
     elif isinstance(context, PerUserPriors):
         # The channels of users refuse what is impossible; a table for all of them does not.
         if isinstance(channel, UserChannel):

@@ -24,7 +24,8 @@ class Witness:
     """Where a value is attained: a secret, a second secret to compare it with, an output.
 
     ``outputs`` is used instead of ``output`` when it takes a set of outputs, ``secrets`` when it
-    takes a set of secrets, ``prior`` when a set of priors has a worst member.
+    takes a set of secrets, ``prior`` when a set of priors has a worst member, ``given`` the value
+    that observers see too, where a guarantee is for each of them.
     """
 
     secret: Label | None = None
@@ -33,9 +34,12 @@ class Witness:
     secrets: tuple[Label, ...] | None = None
     outputs: tuple[Label, ...] | None = None
     prior: Prior | None = None
+    given: Label | None = None
 
     def __str__(self) -> str:
         parts = []
+        if self.given is not None:
+            parts.append(f"given {quote_label(self.given)}")
         if self.secret is not None:
             parts.append(f"secret {quote_label(self.secret)}")
         if self.other is not None:
@@ -53,7 +57,7 @@ class Witness:
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
         data: dict[str, Any] = {}
-        for name in ("secret", "other", "output"):
+        for name in ("given", "secret", "other", "output"):
             value = getattr(self, name)
             if value is not None:
                 data[name] = label_to_json(value)

@@ -19,7 +19,7 @@ from liftlock.model.alphabet import Label
 DIGITS = 6
 _SMALL, _LARGE = 1e-4, 1e12
 """Beyond these a number is written with a power of ten."""
-_CERTAIN = 20.0
+CERTAIN = 20.0
 """Beliefs that change by so many nats are certain afterwards, for all anybody could measure."""
 _GUARD = 30
 _MOST_DECIMALS = 9
@@ -66,7 +66,7 @@ def nats(value: float, digits: int = DIGITS) -> str:
     >>> nats(0.57151, 3), nats(math.inf), nats(30.3)
     ('0.572', 'any amount', 'any amount')
     """
-    return "any amount" if value > _CERTAIN else amount(value, digits)
+    return "any amount" if value > CERTAIN else amount(value, digits)
 
 
 def percent(share: float, digits: int = 3) -> str:

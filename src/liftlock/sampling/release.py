@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from liftlock.errors import InputError
 from liftlock.exact.rounding import DEFAULT_BITS, MOST_BITS
-from liftlock.model import ProfileGraph
-from liftlock.model.alphabet import Label
+from liftlock.model import Conditional, ProfileGraph
+from liftlock.model.alphabet import Label, plain_label
 from liftlock.model.structured import AnyChannel, SupportChannel, UserChannel
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, draw
@@ -199,6 +199,47 @@ def coded_rows(
     order = wanted.positions_in(channel.inputs, whose="the graph", other_name="the mechanism")
     rows: npt.NDArray[np.intp] = order[places]
     return rows
+
+
+def given_rows(
+    channel: AnyChannel,
+    context: Conditional,
+    values: Sequence[Any] | npt.NDArray[Any],
+    given: Any,
+) -> npt.NDArray[np.intp] | None:
+    """Return the row of each value beside its given value; None if these are not needed.
+
+    `given` has one for each value, or is one for all of them.
+
+    >>> from liftlock.model import Prior
+    >>> from liftlock.model.channel import Channel
+    >>> coins = Conditional.of({"a": Prior.uniform([0, 1]), "b": Prior.from_counts({0: 1, 1: 3})})
+    >>> given_rows(Channel.identity(coins.pairs.labels), coins, [0, 1], ["b", "a"]).tolist()
+    [2, 1]
+    """
+    if not context.uses_given(channel.inputs):
+        return None
+    groups = [context.group_of(each) for each in given_values(given, len(values))]
+    pairs = list(zip(groups, values, strict=True))
+    return channel.inputs.encode(pairs)
+
+
+def given_values(given: Any, number: int) -> Sequence[Any]:
+    """Return the given value of each of so many values or reports; one may be for all."""
+    if given is None:
+        raise InputError(
+            "the mechanism needs the given value of each value or report",
+            remedy="give them: release(values, given), aggregate(reports, given=...), one each or "
+            "one for all",
+        )
+    if isinstance(given, str | tuple) or not hasattr(given, "__len__"):
+        return [given] * number
+    if len(given) != number:
+        raise InputError(
+            f"{len(given)} given values for {number} values or reports",
+            remedy="give one each, or one for all",
+        )
+    return [plain_label(each) for each in given]
 
 
 def _refuse(graph: ProfileGraph, pairs: npt.NDArray[np.intp], unprotected: Sequence[Label]) -> None:

@@ -52,11 +52,11 @@ def aggregate(
                 value=df.schema[column_position(df, name)].dataType.simpleString(),
                 remedy="cast it, or name another column: weights and offsets are numbers",
             )
-    few = select_columns(df, [*worker.names, *named])
+    few = select_columns(df, [*worker.needs, *named])
     work = aggregate_task(worker, numbers)
     with raise_refusals():
         parts = few.mapInArrow(work, "part string, refused string").collect()
-    total = Aggregate.empty(mechanism.channel)
+    total = Aggregate.empty(mechanism.reported)
     for part, refused in parts:
         if refused is not None:
             raise unpack_refusal(refused)
@@ -70,7 +70,7 @@ def aggregate_task(
     """Return what each task does: one row with the aggregate of all its reports."""
 
     def count_reports(batch: pa.RecordBatch) -> Aggregate:
-        number = len(reports.names)
+        number = len(reports.needs)
         columns = iter(batch.columns[number:])
         each: dict[str, Any] = {}
         for kind, given in numbers.items():
@@ -85,7 +85,7 @@ def aggregate_task(
             return reports.count_reports(batch.columns[:number], **each)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        total = Aggregate.empty(reports.mechanism.channel)
+        total = Aggregate.empty(reports.mechanism.reported)
         refused = None
         try:
             for batch in batches:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from liftlock._runtime.progress import Progress, ignore_progress
 from liftlock.errors import InputError
+from liftlock.model.channel import Channel
 from liftlock.model.structured import StructuredChannel
 from liftlock.spark.aggregation import aggregate
 from liftlock.spark.columns import (
@@ -27,6 +29,7 @@ from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import ProtectedColumn
 from liftlock.tables.protect.spec import (
     AnyNotion,
+    AnySecrets,
     ColumnSpec,
     SpecOptions,
     column_specs,
@@ -43,7 +46,7 @@ def protect(
     column: str | Sequence[str] | Sequence[ColumnSpec],
     notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
     *,
-    secret: str | Sequence[str | None] | None = None,
+    secret: AnySecrets = None,
     path: str | os.PathLike[str] | None = None,
     together: bool = False,
     drop: Sequence[str] = (),
@@ -75,10 +78,9 @@ def protect(
                 value=spec.column,
                 remedy="use a file or a data frame",
             )
-        for name in (spec.column, spec.secret):
-            if name is not None:
-                arrow_type(df.schema[column_position(df, name)])
-                learned.add(name)
+        for name in (spec.column, *spec.secrets, *spec.given):
+            arrow_type(df.schema[column_position(df, name)])
+            learned.add(name)
         if is_numeric(spec, arrow_type(df.schema[column_position(df, spec.column)])):
             numeric.add(spec.column)
     place = None if path is None else os.fspath(path)
@@ -107,5 +109,13 @@ def _add_counts(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
     made = column.mechanism
     if isinstance(made.channel, StructuredChannel):
         return column
+    given = made.encoding.given if made.encoding is not None and made.uses_given else None
+    if given is not None and not set(given.names) <= set(result.columns):
+        return column  # which report is whose table's cannot be told any more
     found = aggregate(result, made)
-    return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))
+    reported = made.reported
+    assert isinstance(reported, Channel)
+    counts = Counter[Any]()
+    for label, number in zip(reported.outputs.labels, found.counts, strict=True):
+        counts[label if given is None else cast("Any", label)[1]] += number
+    return replace(column, counts=dict(counts))

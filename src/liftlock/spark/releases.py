@@ -83,7 +83,7 @@ def release_columns(
 ) -> DataFrame:
     """Randomise the columns of several mechanisms in one pass, and leave others out."""
     check_frame(df)
-    chosen = [(worker, [column_position(df, name) for name in worker.names]) for worker in workers]
+    chosen = [(worker, [column_position(df, name) for name in worker.needs]) for worker in workers]
     left = {column_position(df, name) for name in dropped}
     kept = [place for place in range(len(df.columns)) if place not in left]
     schema = _schema(df.schema, chosen, kept)
@@ -98,7 +98,7 @@ def release_columns(
 
 
 Placed = Sequence[tuple[ColumnRandomiser, Sequence[int]]]
-"""Workers, each with the positions of its columns."""
+"""Workers, each with the positions of what it reads: first the columns that it replaces."""
 
 
 def randomise_task(
@@ -113,7 +113,8 @@ def randomise_task(
             for worker, places in workers:
                 with send_refusals(names[places[0]]):
                     released = worker.release([batch.column(place) for place in places])
-                arrays |= dict(zip(places, map(_to_variable_length, released), strict=True))
+                own = places[: len(released)]
+                arrays |= dict(zip(own, map(_to_variable_length, released), strict=True))
             yield pa.RecordBatch.from_arrays([arrays[place] for place in kept], left)
 
     return work
@@ -128,7 +129,8 @@ def _schema(before: StructType, workers: Placed, kept: Sequence[int]) -> Any:
     from pyspark.sql.types import StructType
 
     fields = {place: before[place] for place in kept}
-    for worker, places in workers:
+    for worker, needed in workers:
+        places = needed[: len(worker.names)]
         kinds = [arrow_type(before[place]) for place in places]
         for at, (place, kind) in enumerate(zip(places, worker.released_types(kinds), strict=True)):
             fields[place] = _field(before[place], kinds[at], kind, worker.may_be_missing(at))

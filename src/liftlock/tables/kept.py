@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,13 +14,18 @@ import pyarrow.compute as pc
 from liftlock._runtime.progress import Progress
 from liftlock.errors import FileError, InputError, listed
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint
-from liftlock.model.alphabet import Alphabet
-from liftlock.tables.formats.base import TableSource
+from liftlock.model import Conditional, Joint
+from liftlock.model.alphabet import Alphabet, Label
+from liftlock.model.columns import MISSING_LABEL
+from liftlock.notions.base import Notion
+from liftlock.notions.guarantee import Guarantee
+from liftlock.report.format import nats
+from liftlock.tables.formats.base import TableSource, value_type
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn
 from liftlock.tables.protect.count import to_countable
-from liftlock.tables.protect.inspect import inspect_other_columns, quote_name
+from liftlock.tables.protect.inspect import inspect_other_columns, parse_number, quote_name
+from liftlock.tables.protect.result import KeptColumn
 from liftlock.tables.randomiser import ColumnRandomiser
 
 Worker = ColumnRandomiser | PerUserRandomiser
@@ -78,13 +84,29 @@ class NameCounter:
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at the cells of one batch."""
         self.rows += batch.num_rows
-        names = [_spellings(alphabet) for alphabet in self.alphabets]
         for column in self.columns:
-            cells = _comparable(batch.column(column), column)
-            self.filled[column] = self.filled.get(column, 0) + len(cells)
-            for place, known in enumerate(names):
-                hits = pc.sum(pc.is_in(cells, value_set=known)).as_py() or 0
+            cells = batch.column(column)
+            if _is_number(value_type(cells.type)) and not self._numbers:
+                # No label is a number, and to write numbers takes its time.
+                filled = len(pc.drop_null(to_countable(cells, column)))
+                self.filled[column] = self.filled.get(column, 0) + filled
+                continue
+            texts = _comparable(cells, column)
+            self.filled[column] = self.filled.get(column, 0) + len(texts)
+            for place, known in enumerate(self._names):
+                hits = pc.sum(pc.is_in(texts, value_set=known)).as_py() or 0
                 self.named[column, place] = self.named.get((column, place), 0) + hits
+
+    @cached_property
+    def _names(self) -> list[pa.Array]:
+        return [_spellings(alphabet) for alphabet in self.alphabets]
+
+    @cached_property
+    def _numbers(self) -> bool:
+        """Whether a label is written like a number."""
+        return any(
+            parse_number(name) is not None for names in self._names for name in names.to_pylist()
+        )
 
     def found(self, column: str, place: int = 0) -> NamedLabels:
         """Return how many cells of a column name a label of one of the alphabets."""
@@ -108,6 +130,11 @@ def count_names(source: TableSource, tally: NameCounter, watch: Progress | None 
         tally.add(piece.batch)
 
 
+def _is_number(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
 def _comparable(column: pa.Array, name: str) -> pa.Array:
     """Return the cells that are not empty as they are compared; none of lists and structures."""
     try:
@@ -122,16 +149,34 @@ def _comparable(column: pa.Array, name: str) -> pa.Array:
 
 
 def _spellings(alphabet: Alphabet) -> pa.Array:
-    """Return the labels as cells are compared: capitals of one letter may have several small ones.
+    """Return the labels as cells are compared."""
+    return pa.array(sorted(labels_by_spelling(alphabet)), pa.large_string())
 
-    >>> _spellings(Alphabet.of(["Straße", 2.0])).to_pylist()
-    ['2', 'strasse', 'straße']
+
+def labels_by_spelling(alphabet: Alphabet) -> dict[str, Label]:
+    """Return labels as cells are compared: capitals of one letter may have several small ones.
+
+    >>> labels_by_spelling(Alphabet.of(["Straße", 2.0]))
+    {'straße': 'Straße', 'strasse': 'Straße', '2': 2}
     """
-    found: set[str] = set()
+    found: dict[str, Label] = {}
     for label in alphabet.labels:
         text = _WHOLE.sub(r"\1", str(label).strip())
-        found |= {text.lower(), text.casefold(), text.upper().lower()}
-    return pa.array(sorted(found), pa.large_string())
+        for spelling in (text.lower(), text.casefold(), text.upper().lower()):
+            found.setdefault(spelling, label)
+    return found
+
+
+def label_of_cell(cell: Any, known: Mapping[str, Label]) -> tuple[Label, bool]:
+    """Return the label of a cell, and whether it is a known one.
+
+    >>> known = labels_by_spelling(Alphabet.of(["Ann", 2, "(missing)"]))
+    >>> [label_of_cell(cell, known) for cell in (" ANN", 2.0, None, "Bob")]
+    [('Ann', True), (2, True), ('(missing)', True), ('Bob', False)]
+    """
+    text = "" if cell is None else str(cell).strip()
+    label = known.get(_WHOLE.sub(r"\1", text.lower()) if text else MISSING_LABEL)
+    return (text or MISSING_LABEL, False) if label is None else (label, True)
 
 
 # --- what goes, and what may stay ----------------------------------------------------------------
@@ -142,15 +187,52 @@ class Hidden(NamedTuple):
 
     labels: Alphabet
     column: str | None
+    notion: Notion
 
 
 def hidden_of(mechanism: Mechanism) -> tuple[Hidden, ...]:
     """Return the secrets of a mechanism that are not the released value itself."""
     return tuple(
-        Hidden(each.context.secrets, each.about)
+        Hidden(each.context.secrets, each.about, each.notion)
         for each in mechanism.guarantees
-        if isinstance(each.context, Joint)
+        if hides_another(mechanism, each)
     )
+
+
+def hides_another(mechanism: Mechanism, promised: Guarantee) -> bool:
+    """Tell whether a guarantee is about something else than the released value itself."""
+    known, context = promised.context, mechanism.context
+    if isinstance(known, Conditional):
+        return known.hidden is not None
+    if not isinstance(known, Joint):
+        return False
+    # What is proved for those who do not see the given value speaks of pairs, not of values.
+    own = isinstance(context, Conditional) and mechanism.uses_given and promised.about is None
+    return not (own and isinstance(context, Conditional) and known.secrets == context.values)
+
+
+def refuse_hidden_given(worker: Worker, dropped: Collection[str]) -> None:
+    """Refuse to leave out what is given, unless the guarantee is for those who do not see it too.
+
+    Whoever sees only some of the given columns is neither who sees all of them nor who sees none.
+    """
+    given = worker.given if isinstance(worker, ColumnRandomiser) else None
+    gone = [] if given is None else [name for name in given.names if name in dropped]
+    if given is None or not gone:
+        return
+    if len(gone) < len(given.names):
+        raise InputError(
+            "some given columns are left out and others are not",
+            value=", ".join(gone),
+            remedy="the guarantee is for those who see all of them: keep them, or drop all",
+        )
+    if not worker.mechanism.holds_without_given:
+        raise InputError(
+            "a given column is left out, and the guarantee is for those who see it",
+            value=", ".join(gone),
+            remedy="keep it, or make the mechanism with it left out (--drop), so that it is proved "
+            "for those who do not",
+        )
 
 
 @dataclass(frozen=True)
@@ -201,10 +283,12 @@ def choose_columns(
         secrets, told = look.secret_columns(hidden_of(worker.mechanism), drop, keep), False
         copied = [name for name in dict.fromkeys(secrets) if name is not None and name not in keep]
     dropped = tuple(dict.fromkeys((*drop, *(name for name in source.columns if name in gone))))
+    refuse_hidden_given(worker, dropped)
     kept = [name for name in source.columns if name not in dropped and name not in keep]
+    notes = [] if isinstance(worker, ProfileColumn) else [*_notes(worker, dropped, drop)]
     if set(kept) - set(replaced):
-        inspect_other_columns(source, kept, copied, replaced)
-    notes = () if isinstance(worker, ProfileColumn) else _notes(worker, dropped, drop)
+        others = inspect_other_columns(source, kept, copied, replaced)
+        notes += _leaking(others.leaks, worker, secrets)
     return KeptColumns(dropped, tuple(notes), secrets, told)
 
 
@@ -231,7 +315,7 @@ class _Look:
             column = each.column if self._is_there(each.column) else None
             if column is not None:
                 seen = tally.found(column, place)
-                if not seen.nearly_all:
+                if tally.rows and not seen.nearly_all:
                     if seen.filled and column not in self.said:
                         raise _wrong_secret_error(self.source, seen, each.labels)
                     column = None
@@ -300,6 +384,26 @@ def _notes(worker: Worker, dropped: Sequence[str], drop: Collection[str]) -> Ite
             f"{', '.join(map(repr, before))}: left out, as when the mechanism was made (--keep "
             "would keep it)"
         )
+
+
+def _leaking(
+    leaks: Sequence[KeptColumn], worker: Worker, secrets: Sequence[str | None]
+) -> Iterator[str]:
+    """Name kept columns that alone tell more about a secret than the released one may.
+
+    What a given column tells was accepted when the mechanism was made.
+    """
+    columns = zip(hidden_of(worker.mechanism), secrets, strict=False)
+    notions = {column: each.notion for each, column in columns if column is not None}
+    for leak in leaks:
+        if leak.name in map(str, worker.needs):
+            continue
+        if leak.secret in notions and leak.exceeds(notions[leak.secret]):
+            yield (
+                f"{leak.name!r} stays, and alone tells more about {leak.secret!r} than is promised "
+                f"of what is released: beliefs fall by {nats(leak.eps_lower, 3)} and rise by "
+                f"{nats(leak.eps_upper, 3)} nats (--drop {quote_name(leak.name)})"
+            )
 
 
 def _wrong_secret_error(source: TableSource, seen: NamedLabels, labels: Alphabet) -> InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from liftlock.model.alphabet import Alphabet
 from liftlock.model.columns import CellReader, ColumnEncoding
 from liftlock.model.person import PersonRule
 from liftlock.tables.cells import Codes, column_to_floats
-from liftlock.tables.formats.base import TableSource, cell_errors_in
+from liftlock.tables.formats.base import RowBatch, TableSource, cell_errors_in
 from liftlock.tables.formats.frame import FrameAdapter, FrameSource
 from liftlock.tables.protect.count import to_countable
 from liftlock.tables.randomiser import ColumnRandomiser
@@ -202,6 +202,55 @@ def count_people(
         with cell_errors_in(source, piece):
             tally.add(piece.batch, piece.first_row)
     return tally
+
+
+@dataclass(frozen=True)
+class OneValueEach:
+    """A table whose rows hold, in some columns, the value that was taken for their person.
+
+    >>> rows = FrameSource.of(FrameAdapter.of(pa.table({"u": [1, 1, 1], "x": ["b", "a", "b"]})))
+    >>> table = OneValueEach(rows, count_people(rows, "u", ["x"]))
+    >>> [piece.batch["x"].to_pylist() for piece in table.batches(["x"])]
+    [['b', 'b', 'b']]
+    """
+
+    source: TableSource
+    people: PersonCounter
+    _values: dict[str, pa.Array] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self.source.columns
+
+    def _value(self, name: str) -> pa.Array:
+        if name not in self._values:
+            self._values[name] = self.people.values(name)
+        return self._values[name]
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column."""
+        own = column in self.people.columns
+        return self._value(column).type if own else self.source.type_of(column)
+
+    def where(self, row: int, column: str) -> str:
+        """Name the place of a cell."""
+        return self.source.where(row, column)
+
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
+        """Give the rows in order."""
+        wanted = {*columns, self.people.person}
+        read = [name for name in self.source.columns if name in wanted]
+        for piece in self.source.batches(read, watch):
+            places = pa.array(self.people.places(piece.batch.column(self.people.person)))
+            arrays = [
+                self._value(name).take(places)
+                if name in self.people.columns
+                else piece.batch.column(name)
+                for name in columns
+            ]
+            batch = pa.RecordBatch.from_arrays(arrays, list(columns))
+            yield RowBatch(batch, piece.first_row)
 
 
 # --- releasing ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,17 @@ from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.weights import numbers_each
 from liftlock.mechanism import Mechanism
-from liftlock.model import ProfileGraph
+from liftlock.model import Conditional, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
-from liftlock.model.columns import KEPT, PLAIN, ColumnEncoding, TableEncoding
+from liftlock.model.channel import Channel
+from liftlock.model.columns import (
+    KEPT,
+    PLAIN,
+    ColumnEncoding,
+    GivenEncoding,
+    TableEncoding,
+)
+from liftlock.model.conditional import REST
 from liftlock.model.continuous.grid import GridPrior
 from liftlock.model.structured import SupportChannel, UserChannel
 from liftlock.sampling.release import release_codes
@@ -73,6 +81,13 @@ class ColumnRandomiser:
                 "the mechanism uses per-user priors: use liftlock release --local-priors, or in "
                 "Python mechanism.release(values, priors)",
             )
+        if self.mechanism.uses_given and self.encoding.given is None:
+            raise NotDefined(
+                "releasing a column by itself",
+                self.mechanism.context.describe(),
+                "the mechanism uses a given value of each row and names no column for it: make it "
+                "with --given, or in Python mechanism.release(values, given)",
+            )
         if self._combinations > MOST_COMBINATIONS:
             raise InputError(
                 f"more than {MOST_COMBINATIONS:,} combinations of values",
@@ -109,8 +124,13 @@ class ColumnRandomiser:
 
     @property
     def needs(self) -> tuple[Any, ...]:
-        """The columns that are read: those that are replaced."""
-        return self.names
+        """The columns that are read: those that are replaced, then those that are given."""
+        return self.names if self.given is None else (*self.names, *self.given.names)
+
+    @property
+    def given(self) -> GivenEncoding | None:
+        """The rules of columns that stay as they are, and that the mechanism uses."""
+        return self.encoding.given if self.mechanism.uses_given else None
 
     @property
     def hides(self) -> tuple[Any, ...]:
@@ -154,7 +174,15 @@ class ColumnRandomiser:
     @property
     def _parts(self) -> tuple[Alphabet, ...]:
         """What the cells of each column become: of one column the inputs of the mechanism."""
-        return (self.mechanism.channel.inputs,) if self._alone else self.encoding.parts
+        return (self._symbols,) if self._alone else self.encoding.parts
+
+    @property
+    def _symbols(self) -> Alphabet:
+        """The inputs of the mechanism, or where it uses given values what is paired with these."""
+        context = self.mechanism.context
+        if isinstance(context, Conditional) and self.given is not None:
+            return context.values
+        return self.mechanism.channel.inputs
 
     @cached_property
     def _cells(self) -> list[CellEncoder]:
@@ -189,6 +217,12 @@ class ColumnRandomiser:
     def inputs(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
         """Return the input of each row, or `KEPT`; the first that is not usable is named."""
         self._check_profiles()
+        own = len(self._cells)
+        places = self._input_places(columns[:own])
+        return places if self.given is None else self._beside(places, columns[own:])
+
+    def _input_places(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[Any]:
+        """Return the place of each row's value among `_symbols`, or `KEPT`."""
         parts = [read.codes(cells) for read, cells in zip(self._cells, columns, strict=True)]
         if self._alone:
             return parts[0]
@@ -212,6 +246,7 @@ class ColumnRandomiser:
 
     def count_unseen(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> int:
         """Return how many cells are not known, and become the input for such."""
+        columns = columns[: len(self._cells)]
         return sum(
             read.count_unseen(cells) for read, cells in zip(self._cells, columns, strict=True)
         )
@@ -294,8 +329,11 @@ class ColumnRandomiser:
             codes = unpack_reports(column, channel, self.codes[0])
             kept = column.is_null().to_numpy(zero_copy_only=False)
         else:
-            codes = self._outputs([whole_array(cells) for cells in columns])
+            own = len(self._written)
+            codes = self._outputs([whole_array(cells) for cells in columns[:own]])
             kept = codes == KEPT
+            if self.given is not None:
+                codes = self._with_groups(np.where(kept, 0, codes), kept, columns[own:])
         each = {
             name: None if given is None else numbers_each(given, len(codes), name[:-1])
             for name, given in numbers.items()
@@ -304,10 +342,45 @@ class ColumnRandomiser:
             codes = codes[~kept]
             each = {name: found if found is None else found[~kept] for name, found in each.items()}
         if not len(codes):
-            return Aggregate.empty(channel)
+            return Aggregate.empty(self.mechanism.reported)
         if isinstance(channel, SupportChannel):
             return Aggregate.of(channel, codes, **each)
-        return Aggregate.of_codes(self.mechanism.table, codes, **each)
+        reported = self.mechanism.reported
+        assert isinstance(reported, Channel)
+        return Aggregate.of_codes(reported, codes, **each)
+
+    def _with_groups(
+        self,
+        codes: npt.NDArray[Any],
+        kept: npt.NDArray[Any],
+        columns: Sequence[pa.Array | pa.ChunkedArray],
+    ) -> npt.NDArray[Any]:
+        """Return which pair of a group and an output each report is."""
+        found: npt.NDArray[Any] = self._report_of_pair[self.groups(columns), codes]
+        wrong = (found < 0) & ~kept
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise CellError(
+                "the report is no output of the mechanism beside this given value",
+                row,
+                self.codes[0].name,
+                value=self.mechanism.table.outputs.labels[int(codes[row])],
+                remedy="check that the given columns are as they were; nothing was counted",
+            )
+        return found
+
+    @cached_property
+    def _report_of_pair(self) -> npt.NDArray[np.int64]:
+        """The place of each group and output among what is counted; -1 for what cannot be."""
+        context, outputs = self.mechanism.context, self.mechanism.table.outputs
+        reported = self.mechanism.reported
+        assert isinstance(context, Conditional)
+        assert isinstance(reported, Channel)
+        places = np.full((len(context.names), len(outputs)), -1, dtype=np.int64)
+        first = {name: at for at, name in enumerate(context.names)}
+        for place, (group, y) in enumerate(cast("Any", reported.outputs.labels)):
+            places[first[group], outputs.index(y)] = place
+        return places
 
     def _outputs(self, columns: Sequence[pa.Array]) -> npt.NDArray[Any]:
         """Return which output each row of reports is, or `KEPT`."""
@@ -363,6 +436,129 @@ class ColumnRandomiser:
             "counted",
         )
 
+    # --- columns that are given -----------------------------------------------------------------
+
+    def groups(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[np.int64]:
+        """Return the group of each row by its given columns; the first that has none is named."""
+        given = self.given
+        assert given is not None
+        keys = self._given_keys(columns)
+        places: npt.NDArray[np.int64] = self._group_of_key[keys]
+        unknown = places < 0
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            cells = tuple(whole_array(cells)[row].as_py() for cells in columns)
+            raise CellError(
+                "the mechanism knows nothing of this given value",
+                row,
+                ", ".join(given.names),
+                value=cells if len(cells) > 1 else cells[0],
+                remedy="release it with --unseen map, or design it with that value"
+                if self._rest is not None
+                else "design it with that value, or with --unseen map",
+            )
+        return places
+
+    def _given_keys(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> npt.NDArray[np.int64]:
+        """Number the combinations of the cells of given columns, whether they occur or not."""
+        keys: npt.NDArray[np.int64] | None = None
+        for read, cells in zip(self._given_cells, columns, strict=True):
+            codes = read.codes(cells).astype(np.int64)
+            keys = codes if keys is None else keys * len(read.inputs) + codes
+        assert keys is not None
+        return keys
+
+    @cached_property
+    def _given_cells(self) -> list[CellEncoder]:
+        assert self.given is not None
+        # What is not known is told by its combination, not cell by cell.
+        codes = [replace(code, unseen="map") for code in self.given.columns]
+        return [CellEncoder(code, part) for code, part in zip(codes, self.given.parts, strict=True)]
+
+    @property
+    def _rest(self) -> int | None:
+        """The group of the rest, if there is one."""
+        context = self.mechanism.context
+        assert isinstance(context, Conditional)
+        return len(context.names) - 1 if context.rest else None
+
+    @cached_property
+    def _group_of_key(self) -> npt.NDArray[np.int64]:
+        """The group of each combination, -1 for those that are refused."""
+        context, given = self.mechanism.context, self.given
+        assert isinstance(context, Conditional)
+        assert given is not None
+        unseen = given.unseen if self.unseen is None else self.unseen
+        if unseen == "map" and self._rest is None:
+            raise InputError(
+                "the mechanism has no table for unseen given values",
+                remedy="design it with --unseen map, or leave them out",
+            )
+        rest = -1 if self._rest is None else self._rest
+        places = np.full(
+            math.prod(len(part) for part in given.parts),
+            rest if unseen == "map" else -1,
+            dtype=np.int64,
+        )
+        first = {name: at for at, name in enumerate(context.names)}
+        for label in context.given.labels:
+            if not (context.rest and label == REST):
+                places[self._given_key(label)] = first[context.group_of(label)]
+        for label in given.merged:
+            places[self._given_key(label)] = rest
+        return places
+
+    def _given_key(self, label: Label) -> int:
+        assert self.given is not None
+        cells = label if len(self.given.parts) > 1 else (label,)
+        assert isinstance(cells, tuple)
+        key = 0
+        for each, part in zip(cells, self.given.parts, strict=True):
+            key = key * len(part) + part.index(each)
+        return key
+
+    def _beside(
+        self, values: npt.NDArray[Any], columns: Sequence[pa.Array | pa.ChunkedArray]
+    ) -> npt.NDArray[Any]:
+        """Return the input of each row: its value in the table of its group."""
+        groups = self.groups(columns)
+        kept = values == KEPT
+        places: npt.NDArray[Any] = self._input_of_pair[groups, np.where(kept, 0, values)]
+        unknown = (places < 0) & ~kept
+        if unknown.any():
+            assert self.given is not None
+            row = int(np.argmax(unknown))
+            raise CellError(
+                "the value never occurred beside this given value",
+                row,
+                self.codes[0].name,
+                value=(
+                    self._symbols.labels[int(values[row])],
+                    *(whole_array(cells)[row].as_py() for cells in columns),
+                ),
+                remedy="design it with that combination, or with --unseen map",
+            )
+        places[kept] = KEPT
+        return places
+
+    @cached_property
+    def _input_of_pair(self) -> npt.NDArray[np.int64]:
+        """The input of each group and value; -1 for those that are refused.
+
+        With the policy to map, a value that never occurred in a group is answered as by the rest.
+        """
+        context, inputs = self.mechanism.context, self.mechanism.channel.inputs
+        assert isinstance(context, Conditional)
+        assert self.given is not None
+        unseen = self.given.unseen if self.unseen is None else self.unseen
+        places = np.full((len(context.names), len(context.values)), -1, dtype=np.int64)
+        first = {name: at for at, name in enumerate(context.names)}
+        for group, x in context.pair_list:
+            places[first[group], context.values.index(x)] = inputs.index((group, x))
+        if unseen == "map" and self._rest is not None:
+            places = np.where(places < 0, places[self._rest], places)
+        return places
+
     # --- combinations of the cells of several columns -------------------------------------------
 
     @property
@@ -389,10 +585,10 @@ class ColumnRandomiser:
     def _input_of_key(self) -> npt.NDArray[np.int64]:
         """The input of each combination, -1 for those that are none."""
         places = np.full(self._combinations, -1, dtype=np.int64)
-        for place, label in enumerate(self.mechanism.channel.inputs.labels):
+        for place, label in enumerate(self._symbols.labels):
             places[self._key(label)] = place
         for rare, kept in self.encoding.merged:
-            places[self._key(rare)] = self.mechanism.channel.inputs.index(kept)
+            places[self._key(rare)] = self._symbols.index(kept)
         return places
 
     @cached_property
@@ -400,7 +596,7 @@ class ColumnRandomiser:
         prior = self.mechanism.known_prior
         assert prior is not None
         label = prior.labels[int(np.argmax(prior.floats()))]
-        return self.mechanism.channel.inputs.index(label)
+        return self._symbols.index(label)
 
     @cached_property
     def _output_of_key(self) -> npt.NDArray[np.int64]:

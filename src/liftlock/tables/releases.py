@@ -28,6 +28,7 @@ from liftlock.tables.profiles import ProfileColumn, column_worker
 from liftlock.tables.protect.result import ProtectedColumn, Protection
 from liftlock.tables.protect.spec import ColumnSpec
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.tables.tonight import measure_table
 
 # --- tables -------------------------------------------------------------------------------------
 
@@ -157,6 +158,7 @@ def release_frame(
     keep: Collection[str] = (),
     profiles: Any = None,
     impossible: Impossible = "refuse",
+    check: bool = False,
     insist: bool = False,
 ) -> Any:
     """Return a frame of the same kind in which a column is private; the given one stays as it is.
@@ -173,6 +175,9 @@ def release_frame(
     are copies of the released one or of the secret are refused, and so are columns whose values are
     the secrets, where it is not known which column holds them. What is in `drop` goes, and what is
     in `keep` stays, whatever it tells.
+
+    With `check` the joint of the frame is counted first, with the secret before it is left out, and
+    a frame in which the mechanism leaks more than promised is refused (`NotCertified`).
 
     A mechanism for a graph of profiles is told whose each value is by the column `profiles`, which
     is left out as well; one that ignores the profile can do without. Values
@@ -192,6 +197,8 @@ def release_frame(
     source = FrameSource.of(adapter, lenient=True)
     drop, keep = [str(name) for name in drop], [str(name) for name in keep]
     others = choose_columns(source, work, drop=drop, keep=keep)
+    if check:
+        measure_table(source, work, others.secrets).require_kept()
     if isinstance(work, PersonColumn):
         work.look_at(source)
     cells = [adapter.cells(name) for name in work.needs]
@@ -233,14 +240,14 @@ def aggregate_frame(
     (2, 1)
     """
     work = ColumnRandomiser.of(mechanism, column)
-    needed = [*work.names, *(name for name in (weights, offsets) if isinstance(name, str))]
+    needed = [*work.needs, *(name for name in (weights, offsets) if isinstance(name, str))]
     adapter = FrameAdapter.of(frame, needed)
     numbers = {
         name: adapter.numbers(given, name[:-1])
         for name, given in (("weights", weights), ("offsets", offsets))
     }
-    total = Aggregate.empty(mechanism.channel)
-    for first, batch in _batches([adapter.cells(name) for name in work.names]):
+    total = Aggregate.empty(mechanism.reported)
+    for first, batch in _batches([adapter.cells(name) for name in work.needs]):
         rows = slice(first, first + len(batch[0]))
         each = {name: given if given is None else given[rows] for name, given in numbers.items()}
         with _cell_errors_from(first):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import random
+import re
 import resource
 from collections import Counter
 from fractions import Fraction
@@ -17,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from liftlock import LIP, Channel, Mechanism, NotCertified, PerUserPriors, Prior
+from liftlock import LIP, Channel, Ledger, Mechanism, NotCertified, PerUserPriors, Prior
 from liftlock.model.structured import UserChannel
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
@@ -633,7 +635,7 @@ def test_tables_that_are_not_there(run: Run) -> None:
     [
         "liftlock.mechanism.Mechanism.to_json",
         "liftlock.report.html.html_report",
-        "liftlock.cli.protect._check_unchanged",
+        "liftlock.cli.protect.check_unchanged",
     ],
 )
 def test_what_goes_wrong_late_keeps_the_old_files(
@@ -902,3 +904,42 @@ def test_people_with_several_rows_are_noticed(run: Run) -> None:
     (found,) = data["repeating"]
     assert (found["name"], found["values"], found["most_rows"]) == ("patient", 50, 4)
     assert_refused(run(*OF_PEOPLE, "-o", "a.csv", "--per-person", "divide"), "goes with --person")
+
+
+def test_a_ledger_has_one_report_of_each_person(run: Run) -> None:
+    files = {"visits.csv": csv_of(VISITS)}
+    ledger = ("--ledger", "book.json", "--id", "patient", "--person", "patient")
+    done = run(*OF_PEOPLE, *ledger, "--per-person", "repeat", "-o", "safe.csv", files=files)
+    assert done.code == 0, done
+    (entry,) = Ledger.load("book.json").entries
+    assert len(entry.people) == 50
+    refused = run(*OF_PEOPLE, *ledger, "--per-person", "divide", "-o", "again.csv")
+    assert_refused(refused, "an account of rows that share a budget", "--per-person repeat")
+    # Without --person ids that repeat are refused, as ever.
+    assert_refused(run(*OF_PEOPLE, *ledger[:4], "-o", "more.csv"), "twice")
+
+
+def test_another_release_of_the_same_rows_is_said_to_add_up(run: Run) -> None:
+    """Two reports of one value, by enumeration."""
+    done = run(
+        "protect", "visits.csv", "--column", "job", "--epsilon", "1/2", "-o", "safe.csv",
+        files={"visits.csv": csv_of(VISITS)},
+    )  # fmt: skip
+    assert done.code == 0, done
+    chances = rows_of(Mechanism.load("safe.mechanism.json"))
+    rows = Counter((row["job"], row["job"]) for row in VISITS)
+
+    def both(job: str) -> dict[Any, Fraction]:
+        each = chances[job].items()
+        return {(y, z): p * q for y, p in each for z, q in each}
+
+    least, most = lifts(rows, both)
+    assert least is not None
+    worst = max(-math.log(least), math.log(most))
+    again = run("release", "safe.mechanism.json", "visits.csv", "-o", "new-name.csv")
+    (said,) = re.findall(r"two tell up to ([0-9.]+) nats \(lip\), one ([0-9.]+)", again.err)
+    assert float(said[0]) == pytest.approx(worst, rel=1e-5)
+    assert float(said[0]) > float(said[1])
+    record = ("--ledger", "book.json", "--who", "visitors")
+    kept = run("release", "safe.mechanism.json", "visits.csv", "-o", "third.csv", *record)
+    assert "adds to this one" not in kept.err

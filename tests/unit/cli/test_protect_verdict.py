@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import liftlock as ll
-from tests.published_rows import Row
+from tests.published_rows import Row, sites
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -96,7 +96,7 @@ def test_a_secret_that_is_kept_on_purpose_is_still_told(run: Run) -> None:
 def test_strict_writes_nothing_unless_the_promise_is_kept(run: Run) -> None:
     done = run(*ASK, "--strict", "--report", "report.html", files=FILES)
     assert done.code == 1, done
-    assert done.made == {"people.csv"}
+    assert done.made == frozenset()
     assert "nothing was written (--strict)" in done.err
     assert "NOT KEPT" in done.out
     done = run(*ASK, "--strict", "--json")
@@ -209,3 +209,16 @@ def test_a_frame_says_its_verdict() -> None:
     assert done.verdict.findings[0].remedies[0].python == "drop=['ward']"
     clean = ll.protect(frame, "code", "lip=0.5", secret="hiv", seconds=3, drop=["ward", "room; no"])
     assert clean.verdict.level == "kept"
+
+
+def test_sites_that_code_the_other_way_round_are_seen(run: Run) -> None:
+    files = {"people.csv": csv_of(sites())}
+    verdict = verdict_of(run(*ASK, "--json", files=files))
+    assert verdict["level"] == "broken"
+    assert verdict["findings"][0]["columns"] == ["site"]
+    # Given the site the same column is released, and the promise is about whoever sees both.
+    given = next(each for each in verdict["findings"][0]["remedies"] if "given" in each["words"])
+    done = run(*shlex.split(given["command"])[1:], "--strict")
+    assert done.code == 0, done
+    assert verdict_of(done)["level"] == "kept"
+    assert 'given "site"' in verdict_of(done)["sentence"]

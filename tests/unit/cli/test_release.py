@@ -19,6 +19,7 @@ from liftlock.mechanism import lock_users
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.model.structured import UserChannel
 from liftlock.sampling import user_posteriors
+from tests.published_rows import law_of_file, row_lifts
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -451,3 +452,162 @@ def test_a_column_of_one_value_is_a_copy_too(run: Run, plain: Mechanism) -> None
         run(*COMMAND, files={"t.csv": "x,y\na,A\na,a\n"}), "'y' determines the protected"
     )
     assert run(*COMMAND, "--keep", "y").code == 0
+
+
+# --- the joint of tonight -------------------------------------------------------------------------
+
+
+def night(run: Run, positive: str) -> tuple[str, ...]:
+    """A mechanism for one table, and another whose positive cases are in another department."""
+    first = ["yes,a", "yes,b", "no,a", "no,b", "no,b"] * 200
+    moved = [f"yes,{positive}"] * 350 + ["yes,b"] * 50 + ["no,a", "no,b", "no,b"] * 200
+    files = {
+        "first.csv": "hiv,dept\n" + "\n".join(first),
+        "t.csv": "hiv,dept\n" + "\n".join(moved),
+    }
+    ask = ("protect", "first.csv", "--column", "dept", "--secret", "hiv", "--epsilon", "0.3")
+    made = run(*ask, "-o", "p.csv", "--mechanism", "m.json", files=files)
+    assert made.code == 0, made
+    return ("release", "m.json", "t.csv", "-o", "safe.csv")
+
+
+def test_a_joint_that_moved_is_said_and_refused_when_asked(run: Run) -> None:
+    ask = night(run, "a")
+    refused = run(*ask, "--check")
+    assert_refused(
+        refused,
+        "refused: about 'hiv': lip(epsilon=0.3) does not hold",
+        "in this table of 1,000 rows, more than chance explains: of the people",
+        "nothing was released",
+        code=1,
+    )
+    done = run(*ask, "--json")
+    assert done.code == 0
+    (leak,) = json.loads(done.out)["in_table"]
+    rows = [row.split(",") for row in Path("t.csv").read_text().splitlines()[1:]]
+    law = law_of_file(json.loads(Path("m.json").read_text()))
+    expected = row_lifts(
+        [{"hiv": hiv, "dept": dept} for hiv, dept in rows], "hiv", [], lambda row: law(row["dept"])
+    ).released
+    assert leak["eps_lower"] == pytest.approx(expected.eps_lower, rel=1e-12)
+    assert leak["eps_upper"] == pytest.approx(expected.eps_upper, rel=1e-12)
+    assert (leak["secret"], leak["holds"], leak["more_than_chance"]) == ("hiv", False, True)
+    assert 0.3 < leak["at_least"]["eps_upper"] < leak["eps_upper"]
+    words = run(*ask, "--force")
+    said = " ".join(words.out.split())
+    assert 'in this table about "hiv": eps_lower' in said
+    assert "nats: MORE than promised more than chance explains: of the people" in said
+    assert "WARNING: the joint is no longer what lip(epsilon=0.3) about hiv was" in words.err
+
+
+def test_a_table_like_the_first_passes(run: Run) -> None:
+    ask = night(run, "a")
+    same = (*ask[:2], "first.csv", *ask[3:])
+    done = run(*same, "--check")
+    assert done.code == 0, done
+    assert "nats, within the promise" in done.out
+    assert "WARNING" not in done.err
+    kept = run(*same, "--keep", "hiv", "--check", "--force")
+    assert kept.code == 0, kept
+
+
+def test_without_the_secret_nothing_can_be_checked(run: Run) -> None:
+    ask = night(run, "a")
+    table = "\n".join(row.split(",")[1] for row in Path("t.csv").read_text().splitlines())
+    assert_refused(
+        run(*ask, "--check", files={"t.csv": table}),
+        "cannot be checked: \"the table does not say what the secret 'hiv' of each row is",
+        "leave out --check",
+    )
+    done = run(*ask)
+    assert done.code == 0, done
+    assert "whether its joint is still that of the promise was not checked" in done.err
+
+
+def test_the_secret_that_was_named_by_drop_is_counted(run: Run) -> None:
+    ask = joint_mechanism(run)
+    done = run(*ask, "--drop", "household", "--check")
+    assert done.code == 0, done
+    assert 'in this table about "household": eps_lower 0, eps_upper 0 nats' in done.out
+
+
+def test_values_nobody_promised_anything_about(run: Run) -> None:
+    ask = night(run, "a")
+    table = Path("first.csv").read_text() + "\nperhaps,b\n,a\n"
+    done = run(*ask, files={"t.csv": table})
+    assert done.code == 0, done
+    assert (
+        "note: 2 rows with values of 'hiv' that the promise does not know ('perhaps', '(missing)')"
+        in done.err
+    )
+    refused = run(*ask, "--force", files={"t.csv": table + "yes,elsewhere\n"})
+    assert_refused(refused, "the value is not an input of the mechanism at t.csv, line 1004")
+
+
+def test_a_table_without_rows_leaks_nothing(run: Run) -> None:
+    ask = night(run, "a")
+    done = run(*ask, "--check", files={"t.csv": "hiv,dept\n"})
+    assert done.code == 0, done
+    assert Path("safe.csv").read_text() == "dept\n"
+
+
+def test_a_table_that_changes_while_it_is_released_is_not(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = night(run, "a")
+    from liftlock.tables.releases import ColumnRelease
+
+    arrays = ColumnRelease.arrays
+
+    def change(self: ColumnRelease, batch: pa.RecordBatch) -> list[pa.Array]:
+        with Path("t.csv").open("a") as stream:
+            stream.write("\nno,b")
+        return arrays(self, batch)
+
+    monkeypatch.setattr(ColumnRelease, "arrays", change)
+    refused = run(*ask)
+    assert_refused(refused, "the table changed while it was being released at t.csv")
+    assert not Path("safe.csv").exists()
+
+
+def test_people_with_one_report_in_common_are_counted_once(run: Run) -> None:
+    """What a person's rows tell together is what one row of the person tells."""
+    people = [(f"u{at}", "yn"[at % 3 > 0], "ab"[at // 3 % 2]) for at in range(300)]
+    table = "user,hiv,x\n" + "".join(
+        f"{user},{hiv},{x}\n" * (1 + at % 4) for at, (user, hiv, x) in enumerate(people)
+    )
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "0.5"),
+        *("--person", "user", "--per-person", "repeat", "-o", "p.csv", "--mechanism", "m.json"),
+        files={"t.csv": table},
+    )
+    assert made.code == 0, made
+    moved = "user,hiv,x\n" + "".join(
+        f"{user},{hiv},{'a' if hiv == 'y' else x}\n" * (1 + at % 4)
+        for at, (user, hiv, x) in enumerate(people)
+    )
+    done = run("release", "m.json", "t.csv", "-o", "safe.csv", "--json", files={"t.csv": moved})
+    assert done.code == 0, done
+    (leak,) = json.loads(done.out)["in_table"]
+    law = law_of_file(json.loads(Path("m.json").read_text()))
+    rows = [{"hiv": hiv, "x": "a" if hiv == "y" else x} for _, hiv, x in people]
+    expected = row_lifts(rows, "hiv", [], lambda row: law(row["x"])).released
+    assert leak["rows"] == 300
+    assert leak["eps_upper"] == pytest.approx(expected.eps_upper, rel=1e-12)
+
+
+def test_a_kept_column_that_tells_more_than_is_promised_is_named(run: Run) -> None:
+    """A copy with a few mistakes is no copy, and tells nearly all."""
+    rows = [("yn"[at % 3 > 0], "ab"[at // 3 % 2], "pqr"[at // 6 % 3]) for at in range(900)]
+    told = [("ny"[hiv == "y"] if at % 50 else "y").upper() for at, (hiv, _, _) in enumerate(rows)]
+    table = "hiv,x,other,old\n" + "".join(
+        f"{hiv},{x},{other},{old}\n" for (hiv, x, other), old in zip(rows, told, strict=True)
+    )
+    ask = ("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "0.5")
+    made = run(*ask, "-o", "p.csv", "--mechanism", "m.json", files={"t.csv": table})
+    assert made.code == 0, made
+    done = run("release", "m.json", "t.csv", "-o", "safe.csv")
+    assert done.code == 0, done
+    (line,) = [each for each in done.err.splitlines() if "tells more about" in each]
+    assert line.startswith("note: 'old' stays, and alone tells more about 'hiv' than is promised")
+    assert line.endswith("(--drop old)")

@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import linprog
 
 import liftlock as ll
-from liftlock.designs.lock import lock
+from liftlock.designs import lock
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions import Notion, parse_claim
@@ -145,6 +145,10 @@ def test_the_optimum_of_all_is_that_of_brute_force(case: str, utility: str) -> N
         if utility == "mutual-information":
             cost = float(-(masses * np.log(masses)).sum()) - cost
         assert cost == pytest.approx(best, abs=2e-6), how
+        bound = made.origin.bound
+        if utility == "mutual-information":
+            bound = float(-(masses * np.log(masses)).sum()) - bound
+        assert bound <= best + 1e-9, how
         assert made.origin.gap <= 2e-6
 
 
@@ -310,3 +314,6 @@ def test_a_draft_is_refused_by_the_guarantee_that_it_breaks() -> None:
     with pytest.raises(NotCertified, match="about 'race'") as refusal:
         lock(draft, ll.LIP("9"), context_of(rows, "sex"), also=[race])
     assert refusal.value.about == "race"
+    sex = context_of(rows, "sex")
+    made = ll.lock(draft, [ll.LIP("9"), (ll.LIP("1"), race.context, "race")], sex)
+    assert made.guarantee == "lip(epsilon=9) and lip(epsilon=1) about race"

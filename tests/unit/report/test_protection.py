@@ -106,7 +106,13 @@ def test_the_data_are_json_without_infinities() -> None:
         "safe.csv",
     )
     assert data["kept"] == [
-        {"name": "town", "secret": "health", "eps_lower": "infinity", "eps_upper": 0.75}
+        {
+            "name": "town",
+            "secret": "health",
+            "eps_lower": "infinity",
+            "eps_upper": 0.75,
+            "pooled": 0.0,
+        }
     ]
     first = data["columns"][0]
     assert first["curve"] == [{"scale": 0.5, "guarantee": "lip(epsilon=0.5)", "utility": 0.1}]

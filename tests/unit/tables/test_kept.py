@@ -39,6 +39,7 @@ def named(labels: list[Any], cells: pa.Array) -> tuple[int, int]:
         (["ΝΟΜΟΣ"], pa.array(["νομος", "Νομος"]), (2, 2)),
         (["2024-02-29"], pa.array([19782], pa.date32()), (1, 1)),
         (["a"], pa.array([b"A", b"\xff"]), (0, 0)),
+        (["one"], pa.array([1.0, None, float("nan"), 2.5]), (0, 2)),
         (["a"], pa.array([["a"], ["a"]]), (0, 0)),
         (["a"], pa.array([], pa.string()), (0, 0)),
     ],

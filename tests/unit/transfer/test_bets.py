@@ -35,20 +35,21 @@ def truth(joint: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> t
 def test_a_capital_is_the_product_over_rows(side: str, against: bool) -> None:
     counts, limit = np.array([[40, 11], [19, 55]]), 0.2 if against else 0.6
     bets = Bets(counts, COIN)
-    bet = bets._place_bet(side, 0.05, None, against=against)  # type: ignore[arg-type]
+    bet = bets._place_bets(side, 0.05, limit, against=against)  # type: ignore[arg-type]
     (found,) = bets._capitals(bet, limit)
     ratio = mp.exp(limit if side == "upper" else -limit)
-    later = counts - bets._first
-    for s, y in product(range(2), range(2)):
+    later = counts - bets._first[0]
+    assert len(found) == 4
+    for at, (s, y) in enumerate(zip(bet.group, bet.output, strict=True)):
         ends = []
-        for p in (bet.secret[0][s, 0], bet.secret[1][s, 0]):
+        for p in (bet.secret[0][at], bet.secret[1][at]):
             capital = mp.mpf(1)
             for told, x in product(range(2), range(2)):
                 w, hit = COIN[x, y] / COIN[:, y].max(), int(told == s)
-                z = bet.sign * (w * (ratio * p - hit) + bet.slope[s, y] * (hit - p))
-                capital *= (1 + bet.stake[s, y] * z) ** int(later[told, x])
+                z = bet.sign * (w * (ratio * p - hit) + bet.slope[at] * (hit - p))
+                capital *= (1 + bet.stake[at] * z) ** int(later[told, x])
             ends.append(mp.log(capital))
-        assert found[s, y] < min(ends) < found[s, y] + 1e-6
+        assert found[at] < min(ends) < found[at] + 1e-6
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
@@ -118,7 +119,19 @@ def test_inputs_that_were_not_seen_bound_the_stakes() -> None:
     # A row of the unseen input would lose more than all, had the stakes not been set for it.
     counts, ends = np.array([[400, 100], [100, 400]]), (np.zeros(2), np.ones(2))
     bets = Bets(counts, 0.01 * COIN, ends)
-    bet = bets._place_bet("upper", 0.01, None, against=False)
-    worst = np.min(bets._corners(np.ones_like(bet.slope), bet.slope, bet.secret), axis=0)
+    bet = bets._place_bets("upper", 0.01, None, against=False)
+    worst = np.min(bets._corners(bet, 1.0, bet.secret), axis=0)
     assert (1 + bet.stake * worst > 0).all()
     assert bets.bounds().at_most.eps_upper > Bets(counts, COIN).bounds().at_most.eps_upper
+
+
+def test_parts_count_together() -> None:
+    """The mean over parts finds what one part tells; what is left out after a look still counts."""
+    even, told = np.array([[250, 250], [250, 250]]), np.array([[400, 100], [100, 400]])
+    both = Bets(np.array([even, told]), np.eye(2)).bounds()
+    assert 0.4 < both.at_least.eps_lower < Bets(told, np.eye(2)).at_least().eps_lower + 0.2
+    assert both.at_most.eps_lower >= 0.9
+    fewer = Bets(told[None], np.eye(2), parts=10).at_least()
+    assert 0.3 < fewer.eps_lower < Bets(told[None], np.eye(2)).at_least().eps_lower
+    assert Bets(np.array([told, 0 * told]), np.eye(2)).at_most().eps_lower == math.inf
+    assert Bets(told[None], COIN).bounds() == Bets(told, COIN).bounds()

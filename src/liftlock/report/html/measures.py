@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.designs.goal import read_goal
 from liftlock.exact.integers import Floats
+from liftlock.exact.rounding import round_rows
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint, Prior, representative
+from liftlock.model import Conditional, Joint, Prior, representative
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.continuous.grid import GridPrior
@@ -140,14 +142,35 @@ class Kept:
     channel: Table
     masses: Floats
     matrix: Floats
+    given: tuple[float, float] | None = None
+    """I(X; Y | K) and H(X | K) in nats, where the mechanism uses a given value K."""
 
     @classmethod
     def of(cls, made: Mechanism) -> Kept | None:
         """Take them from a mechanism; None if it has no table."""
         if not isinstance(made.channel, Table):
             return None
+        if isinstance(made.context, Conditional) and made.uses_given:
+            return cls._of_given(made, made.context)
         prior = representative(made.context).reordered(made.channel.inputs)
         return cls(made.channel, prior.floats(), made.channel.floats())
+
+    @classmethod
+    def _of_given(cls, made: Mechanism, context: Conditional) -> Kept:
+        """Mix the tables of all given values, as whoever does not see them does."""
+        table, prior = made.table, context.prior
+        shares = context.whole.prior.reordered(table.inputs).floats()
+        joint = np.zeros((len(prior.labels), len(table.outputs)))
+        rows = table.floats()
+        for (_, x), pair in zip(context.pair_list, context.pairs.labels, strict=True):
+            at = table.inputs.index(pair)
+            joint[prior.alphabet.index(x)] += shares[at] * rows[at]
+        sums = joint.sum(axis=1, keepdims=True)
+        matrix = np.where(sums > 0, joint / np.where(sums > 0, sums, 1.0), 1.0 / joint.shape[1])
+        mixed = Table.of(prior.alphabet, table.outputs, round_rows(matrix, table.bits), table.bits)
+        goal = read_goal(context, "mutual-information")
+        part = goal.measure(table, made.notion, None).objective
+        return cls(mixed, prior.floats(), matrix, (part, goal.ends[1]))
 
     @property
     def inputs(self) -> tuple[Label, ...]:
@@ -160,7 +183,9 @@ class Kept:
         return self.channel.outputs.labels
 
     def information(self) -> tuple[float, float]:
-        """Return I(X; Y) and H(X), in nats."""
+        """Return I(X; Y) and H(X) in nats; for whoever knows it both given the given value."""
+        if self.given is not None:
+            return self.given
         joint = self.masses[:, None] * self.matrix
         shares = joint.sum(axis=0)
         whole = float(entropy(self.masses))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from liftlock.exact import enclosure
-from liftlock.exact.decimals import GLUE, fold_text, round_down_text, round_up_text, share_text
+from liftlock.exact.decimals import GLUE, fold_text, round_down_text, round_up_text
 from liftlock.report.format import counted, percent
 from liftlock.report.html.markup import Content, Markup, listed, markup, named, tag
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Rows = list[list[Content]]
 
+_SMALLEST = Fraction(1, 10**5)
+"""A smaller share is nothing, for all that there is room to say."""
 _MOST_FINDINGS = 24
 _MOST_ROWS = 24
 _KINDS = {
@@ -214,7 +216,8 @@ def _moved(leak: LeakRange) -> Content:
         return "nothing"
     rise = None if math.isinf(leak.eps_upper) else _factor(leak.eps_upper, up=True)
     share = Fraction(0) if math.isinf(leak.eps_lower) else 1 / _factor(leak.eps_lower, up=True)
-    return _both(fold_text(rise), share_text(share))
+    left = round_down_text(100 * share) if share >= _SMALLEST else "0"
+    return _both(fold_text(rise), f"{left}{GLUE}%")
 
 
 def _surely(leak: LeakRange) -> Content:

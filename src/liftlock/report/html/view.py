@@ -109,12 +109,13 @@ class PageView:
         """A row for each column: its secret, its guarantee, and how much is kept."""
         return [
             [
-                named(column.name),
-                "the value itself" if column.secret is None else named(column.secret),
-                tag("code", column.guarantee, class_="whole"),
-                column.headline,
+                named(facet.name),
+                "the value itself" if facet.secret is None else named(facet.secret),
+                tag("code", facet.guarantee, class_="whole"),
+                "" if place else column.headline,
             ]
             for column in self.columns
+            for place, facet in enumerate(column.facets)
         ]
 
     @property
@@ -190,7 +191,7 @@ class PageView:
         return [
             [
                 named(share.column),
-                tag("code", share.notion.guarantee, class_="whole"),
+                tag("code", share.text, class_="whole"),
                 f"{100 * share.kept:.1f} %",
                 "" if share.equal_kept is None else f"{100 * share.equal_kept:.1f} %",
             ]
@@ -225,9 +226,9 @@ class KeptView:
 
 def _kept_view(protection: Protection, secret: str, columns: Sequence[KeptColumn]) -> KeptView:
     limits = [
-        column.mechanism.notion.belief_limits()
+        notion.belief_limits()
         for column in protection.columns
-        if column.guards(secret)
+        for notion in column.limits_for(secret)
     ]
     up = sorted({float(limit.upper.nats()) for limit in limits if limit.upper is not None})
     down = sorted({float(limit.lower.nats()) for limit in limits if limit.lower is not None})
@@ -262,6 +263,8 @@ def _kept_bar(name: str, moved: float, full: float, budgets: Sequence[float]) ->
 
 # --- a column -------------------------------------------------------------------------------------
 
+_SEVERAL = 2
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
@@ -269,11 +272,29 @@ class ColumnView:
 
     key: str
     column: ProtectedColumn
+    beside: tuple[str | None, ...] = ()
+    """What else the same mechanism hides, where this is about one of several guarantees."""
 
     @property
     def made(self) -> Mechanism:
         """Its mechanism."""
         return self.column.mechanism
+
+    @cached_property
+    def facets(self) -> list[ColumnView]:
+        """The column once for each of its guarantees."""
+        every = [facet.secret for facet in self.column.facets]
+        if len(every) < _SEVERAL:
+            return [self]
+        return [
+            ColumnView(f"{self.key}-{place + 1}", facet, tuple(every[:place] + every[place + 1 :]))
+            for place, facet in enumerate(self.column.facets)
+        ]
+
+    @property
+    def hidden_itself(self) -> bool:
+        """Whether another of its guarantees is about its own value."""
+        return None in self.beside
 
     @property
     def name(self) -> str:
@@ -310,6 +331,8 @@ class ColumnView:
             )
             return _filled(text, column=named(self.name))
         said = promise_of(self.made.notion, self.name, self.secret)
+        if self.given:
+            said = markup(said, _given_promise(self.given, self.made))
         if self.made.encoding is None or not self.made.encoding.columns[0].keeps_missing:
             return said
         more = (
@@ -317,6 +340,12 @@ class ColumnView:
             "none can be seen."
         )
         return markup(said, _filled(more, column=named(self.name)))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The columns that stay, and that the mechanism uses."""
+        rules = None if self.made.encoding is None else self.made.encoding.given
+        return () if rules is None else rules.names
 
     @property
     def counted_here(self) -> bool:
@@ -449,6 +478,33 @@ def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
     """
     about = markup("true ", named(column)) if secret is None else named(secret)
     return _filled(notion.promise, column=named(column), secret=about)
+
+
+def _given_promise(given: Sequence[str], made: Mechanism) -> Markup:
+    """Say for whom a promise holds that is made for each given value."""
+    names = markup(*_joined([named(name) for name in given]))
+    said = markup(
+        " This is what the released value adds to ",
+        names,
+        ", for whoever sees both; what ",
+        names,
+        " tells alone is not limited by it.",
+    )
+    if made.encoding is not None and made.encoding.given is not None:
+        banded = [code.name for code in made.encoding.given.columns if code.bins]
+        if banded:
+            bands = markup(*_joined([named(name) for name in banded]))
+            said = markup(said, " Of ", bands, " the band is meant, not the number.")
+    if made.also:
+        return markup(said, " The same is proved for whoever does not see ", names, ".")
+    return markup(said, " For whoever does not see ", names, " it is not proved.")
+
+
+def _joined(names: Sequence[Markup]) -> list[Content]:
+    found: list[Content] = []
+    for place, name in enumerate(names):
+        found += [name] if not place else [" and ", name]
+    return found
 
 
 def _filled(text: str, **names: Markup) -> Markup:
@@ -662,7 +718,11 @@ class TogetherView:
     def beyond(self) -> list[str]:
         """The columns whose budget for one is exceeded by all together."""
         limits = self.protection.limits_of(self.leak)
-        return [name for name, notion in limits.items() if not self.leak.keeps(notion)]
+        return [
+            name
+            for name, notions in limits.items()
+            if not all(self.leak.keeps(notion) for notion in notions)
+        ]
 
 
 def factors(account: Account) -> tuple[Fraction | None, Fraction]:

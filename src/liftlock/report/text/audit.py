@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,11 @@ from rich.text import Text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.fingerprint import fraction_text
 from liftlock.mechanism import Mechanism
-from liftlock.model import Context, Joint
+from liftlock.model import Conditional, Context, Joint
 from liftlock.notions.audit import Audit
 from liftlock.notions.base import NotionKind, safe_text
 from liftlock.notions.certificate import Certificate
+from liftlock.notions.guarantee import Guarantee
 from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.registry import TITLES
 from liftlock.notions.relations import Implication
@@ -36,7 +37,9 @@ _SEVERAL = 3
 
 def audit_report(result: Audit, width: int = WIDE) -> RenderableType:
     """Return the readable audit: words first, then the table."""
-    who = "the secret" if isinstance(result.context, Joint) else "the value itself"
+    known = result.context
+    secret = isinstance(known, Joint) or (isinstance(known, Conditional) and bool(known.hidden))
+    who = "the secret" if secret else "the value itself"
     head = Text(
         f"{counted(len(result.channel.inputs), 'input')}, "
         f"{result.channel.outputs_text}; "
@@ -71,7 +74,7 @@ def _harmless(text: str, *witnesses: Witness | None) -> str:
     for witness in witnesses:
         if witness is None:
             continue
-        single = (witness.secret, witness.other, witness.output)
+        single = (witness.given, witness.secret, witness.other, witness.output)
         for label in (*single, *(witness.secrets or ()), *(witness.outputs or ())):
             if isinstance(label, str) and not label.isprintable():
                 text = text.replace(label, printable(label))
@@ -108,6 +111,8 @@ def where_text(witness: Witness) -> str:
     '"flu" at "no", "yes"'
     """
     parts = []
+    if witness.given is not None:
+        parts.append(f"given {shown(witness.given)}:")
     if witness.secret is not None:
         parts.append(shown(witness.secret))
     if witness.secrets is not None:
@@ -167,8 +172,13 @@ def certificate_lines(certificate: Certificate) -> RenderableType:
 
 def guarantee_lines(made: Mechanism) -> list[RenderableType]:
     """Return the certificate of a mechanism, and those of its further guarantees."""
-    parts = [certificate_lines(made.certificate)]
-    for each in made.also:
+    return [certificate_lines(made.certificate), *further_lines(made.also)]
+
+
+def further_lines(also: Iterable[Guarantee]) -> list[RenderableType]:
+    """Return the certificates of further guarantees, each under what it is about."""
+    parts: list[RenderableType] = []
+    for each in also:
         parts += [
             Text(f"and about {printable(each.subject)}:"),
             certificate_lines(each.certificate),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -10,16 +11,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from liftlock.model.structured import UserChannel
-from liftlock.report.format import amount, grid_of, nats, printable, shown, title_of
+from liftlock.report.format import amount, grid_of, nats, percent, printable, shown, title_of
 from liftlock.report.text.audit import certificate_lines, guarantee_lines
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
+    from liftlock.notions.lift import LeakRange
     from liftlock.tables.protect.result import (
         CombinedLeak,
         ProtectedColumn,
         Protection,
+        RowLeak,
         TotalBudget,
     )
     from liftlock.tables.protect.verdict import Verdict
@@ -52,6 +55,8 @@ def protection_report(protection: Protection) -> RenderableType:
         parts.append(Text())
     if protection.kept:
         parts += [*_kept(protection), Text()]
+    if protection.rows_out:
+        parts += [*_rows(protection.rows_out), Text()]
     names = ", ".join(named(column) for column in protection.columns)
     left_out = ", ".join(shown(name) for name in protection.dropped)
     line = f"{protection.rows:,} rows: {names} replaced"
@@ -89,7 +94,9 @@ def named(column: ProtectedColumn) -> str:
 
 
 def _column(column: ProtectedColumn) -> list[RenderableType]:
-    secret = "its own value" if column.secret is None else shown(column.secret)
+    told = dict.fromkeys(about for about, _ in column.promises)
+    hidden = ["its own value" if each is None else shown(each) for each in told]
+    secret = " and ".join([*([", ".join(hidden[:-1])] if hidden[1:] else []), hidden[-1]])
     parts: list[RenderableType] = [
         Text(f"{named(column)}, hiding {secret}", style="bold underline")
     ]
@@ -160,9 +167,11 @@ def _total(total: TotalBudget) -> list[RenderableType]:
     for share in total.shares:
         equal = "none was proved"
         if share.equal is not None and share.equal_kept is not None:
-            equal = f"{100 * share.equal_kept:.1f} % ({share.equal})"
-        grid.add_row(shown(share.column), str(share.notion), f"{100 * share.kept:.1f} %", equal)
-    how = "by the weights given" if total.weighted else "so that the columns keep the most"
+            equal = f"{100 * share.equal_kept:.1f} % ({share.equal_text})"
+        grid.add_row(shown(share.column), share.text, f"{100 * share.kept:.1f} %", equal)
+    how = "so that the product of what the columns keep is largest"
+    if total.weighted:
+        how = "by the weights given"
     return [
         Text(
             f"PROVED: all released columns together keep {total.notion.guarantee} about each of "
@@ -194,6 +203,60 @@ def _kept(protection: Protection) -> list[RenderableType]:
         grid,
         Text("in nats, in this table; drop them (--drop), or protect them too (--column)"),
     ]
+
+
+_MOST_ROWS = 8
+
+
+def _rows(leaks: Sequence[RowLeak]) -> list[RenderableType]:
+    """Return what rows tell: the worst of them, and pairs only where they tell more than each."""
+    chosen = [leak for leak in leaks if not _is_told_by_fewer(leak, leaks)]
+    chosen.sort(key=lambda leak: (-max(leak.at_least), -max(leak.beyond), leak.kept))
+    grid = grid_of("what a row tells: released cells and kept ones together, in nats")
+    for name in ("kept", "about"):
+        grid.add_column(name, overflow="fold")
+    for name in ("against population", "beyond kept", "at least", "at most"):
+        grid.add_column(name, justify="right", overflow="fold")
+    several = len({leak.released for leak in leaks}) > 1
+    for leak in chosen[:_MOST_ROWS]:
+        beside = f"{', '.join(map(shown, leak.released))} beside " if several else ""
+        most = _both(leak.at_most)
+        if leak.unbounded_share:
+            most = f"unbounded in {percent(leak.unbounded_share)}"
+        grid.add_row(
+            beside + ", ".join(map(shown, leak.kept)),
+            shown(leak.secret),
+            _both(leak.population),
+            _both(leak.beyond),
+            _both(leak.at_least),
+            most,
+        )
+    said = (
+        "beliefs fall by / rise by: exact in this table against the population, and beyond what "
+        "the kept cells tell alone; at least and at most: bounds of the latter for the people whom "
+        "the rows are draws of, right in 99 of 100 tables"
+    )
+    banded = dict.fromkeys(name for leak in leaks for name in leak.banded)
+    if banded:
+        said += f"; in bands: {', '.join(map(shown, banded))}"
+    if len(leaks) > min(len(chosen), _MOST_ROWS):
+        said += f"; {len(leaks) - min(len(chosen), _MOST_ROWS)} more with --json"
+    return [grid, Text(said, style="dim")]
+
+
+def _is_told_by_fewer(leak: RowLeak, leaks: Sequence[RowLeak]) -> bool:
+    """Tell whether fewer kept columns surely tell as much as several do."""
+    return len(leak.kept) > 1 and any(
+        other.secret == leak.secret
+        and other.released == leak.released
+        and set(other.kept) < set(leak.kept)
+        and all(one >= more for one, more in zip(other.at_least, leak.at_least, strict=True))
+        for other in leaks
+    )
+
+
+def _both(leak: LeakRange) -> str:
+    return f"{nats(leak.eps_lower, 3)} / {nats(leak.eps_upper, 3)}"
 
 
 def _spent(leak: CombinedLeak, side: str) -> str:
@@ -249,6 +312,7 @@ def protection_data(protection: Protection) -> dict[str, Any]:
                 {
                     "column": share.column,
                     "guarantee": share.notion.guarantee,
+                    "noise": float(share.noise),
                     "kept": share.kept,
                     "equal": None if share.equal is None else share.equal.guarantee,
                     "equal_kept": share.equal_kept,
@@ -283,11 +347,43 @@ def _protection_data(protection: Protection) -> dict[str, Any]:
                 "secret": leak.secret,
                 "eps_lower": _finite(leak.eps_lower),
                 "eps_upper": _finite(leak.eps_upper),
+                "pooled": leak.pooled,
             }
             for leak in protection.kept
         ],
+        "rows_out": [_row_data(leak) for leak in protection.rows_out],
+        "not_measured": list(protection.not_measured),
         "dropped": list(protection.dropped),
     }
+
+
+def _row_data(leak: RowLeak) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "secret": leak.secret,
+        "released": list(leak.released),
+        "kept": list(leak.kept),
+    }
+    for name, told in (
+        ("population", leak.population),
+        ("beyond", leak.beyond),
+        ("alone", leak.alone),
+        ("at_least", leak.at_least),
+        ("at_most", leak.at_most),
+        ("population_at_least", leak.population_at_least),
+    ):
+        data[name] = {side: _finite(value) for side, value in told._asdict().items()}
+    data |= {
+        "values": leak.values,
+        "unbounded_share": leak.unbounded_share,
+        "banded": list(leak.banded),
+    }
+    if leak.witness is not None:
+        data["witness"] = {
+            "secret": str(leak.witness.secret),
+            "kept": [None if cell is None else str(cell) for cell in leak.witness.kept],
+            "released": [str(label) for label in leak.witness.released],
+        }
+    return data
 
 
 def _column_data(column: ProtectedColumn) -> dict[str, Any]:

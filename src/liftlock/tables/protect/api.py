@@ -19,6 +19,7 @@ from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection, ReportHead
 from liftlock.tables.protect.spec import (
     AnyNotion,
+    AnySecrets,
     ColumnSpec,
     SpecOptions,
     column_specs,
@@ -70,7 +71,7 @@ def protect(
     column: str | Sequence[str] | Sequence[ColumnSpec],
     notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
     *,
-    secret: str | Sequence[str | None] | None = None,
+    secret: AnySecrets = None,
     together: bool = False,
     total: AnyNotion | None = None,
     weights: Mapping[str, object] | None = None,
@@ -92,6 +93,10 @@ def protect(
     context, local, local_budgets, utility, method, missing, spelled, unseen, rare, smooth, numbers,
     domain and cells (see `liftlock.tables.protect.spec.SpecOptions`). Columns that differ in any of
     these are given as a list of `ColumnSpec`, without a notion beside it.
+
+    A column may have several secrets, ``secret=["sex", "race"]`` or ``{"job": ["sex", "race"]}``:
+    one mechanism keeps a guarantee about each, the common one or that of `budget_of`, and with
+    `value_budget` one about its own value besides.
 
     Instead of a notion for each, ``total="lip=1"`` is what all columns together may tell about each
     secret; it is split so that they keep the most, or in proportion to `weights`.

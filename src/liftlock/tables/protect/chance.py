@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from liftlock.probe.coins import Coins
 from liftlock.transfer.bets import ERROR_RATE
 
 _ROUNDING = 1e-6
@@ -73,22 +76,26 @@ class Crossing:
                 if not self.counts.get((secret, value)):
                     yield secret, value, 0, of_secret * of_value / self.rows
 
-    def blind_share(self) -> float:
-        """Return the share of rows in which a value that gave the secret away would not stand out.
+    @cached_property
+    def rare(self) -> tuple[Any, ...]:
+        """Values that might give away the secrets of most people without standing out.
 
-        It would if all rows of the value had the secret, or all of the secret's had the value.
+        They would not, even if all rows of the value had the secret.
 
         >>> few, more = ({(s, v): n for s in "st" for v in "abcd"} for n in (3, 50))
-        >>> Crossing(few).blind_share(), Crossing(more).blind_share()
-        (1.0, 0.0)
+        >>> Crossing(few).rare, Crossing(more).rare
+        (('a', 'b', 'c', 'd'), ())
         """
-        sizes = Counter(self.values.values())
-        blind = 0
-        for of_secret, secrets in Counter(self.secrets.values()).items():
-            for of_value, values in sizes.items():
-                if not self._above(min(of_secret, of_value), of_secret, of_value):
-                    blind += of_secret * secrets * of_value * values
-        return blind / self.rows**2 if self.rows else 0.0
+        rare: dict[int, bool] = {}
+        for size in set(self.values.values()):
+            several = (of for of in self.secrets.values() if of > size)
+            hidden = sum(of for of in several if not self._above(size, of, size))
+            rare[size] = 2 * hidden > self.rows
+        return tuple(value for value, size in self.values.items() if rare[size])
+
+    def share_of(self, values: Iterable[Any]) -> float:
+        """Return in which share of the rows these values are."""
+        return sum(self.values[value] for value in values) / self.rows if self.rows else 0.0
 
     def _margin(self, place: int) -> Counter[Any]:
         found = Counter[Any]()
@@ -105,6 +112,70 @@ class Crossing:
         if both * self.rows >= of_secret * of_value:
             return False
         return tail_within(self.level, of_value - both, self.rows - of_secret, of_value, self.rows)
+
+
+@dataclass(frozen=True)
+class RarePools:
+    """Rare values, judged together by the secret that they go with.
+
+    A random half of the rows of each value names the secret that is the most frequent there, by how
+    frequent it is among all; the other half is counted under that name. Of a column that is
+    independent of the secret the names say nothing about the other half, so these few pools are a
+    column like any other, with values that are not rare. Values in one row have no other half.
+
+    >>> clinics = {(s, f"{s}{at}"): 2 for s in ("ill", "well") for at in range(20)}
+    >>> seen = RarePools.of(Crossing(clinics))
+    >>> [(secret, pool, both) for secret, pool, both, _ in seen.stand_out()]
+    [('ill', 'ill', 20), ('well', 'well', 20), ('ill', 'well', 0), ('well', 'ill', 0)]
+    """
+
+    crossing: Crossing
+    """Of the secret, and of the name of a pool; another one is for rows in no pool."""
+    judged: float
+    """The share of rows in values that are in a pool."""
+    skipped: float
+    """The share of rows in rare values that could not be judged, not even together."""
+
+    @classmethod
+    def of(cls, seen: Crossing, seed: int = 0) -> RarePools:
+        """Make the pools of the rare values of a column."""
+        rows: dict[Any, Counter[Any]] = {}
+        rare = set(seen.rare)
+        for (secret, value), count in seen.counts.items():
+            if value in rare:
+                rows.setdefault(value, Counter())[secret] += count
+        secrets = sorted(seen.secrets, key=repr)
+        several = sorted((value for value in rows if rows[value].total() > 1), key=repr)
+        table = np.array([[rows[value][s] for s in secrets] for value in several], dtype=np.int64)
+        coins = Coins(seed)
+        coins.see(table)
+        toss = coins.toss()
+        counts = Counter[tuple[Any, Any]]()
+        for of_value in table:
+            half = toss.multivariate_hypergeometric(of_value, of_value.sum() // 2)
+            named = max(
+                range(len(secrets)), key=lambda at: int(half[at]) / seen.secrets[secrets[at]]
+            )
+            for at in np.flatnonzero(of_value - half).tolist():
+                counts[secrets[at], secrets[named]] += int(of_value[at] - half[at])
+        pooled = set(several)
+        for (secret, value), count in seen.counts.items():
+            if value not in pooled:
+                counts[secret, _NO_POOL] += count
+        crossing = Crossing(counts, seen.error)
+        # A pool that is rare itself judges nothing.
+        blind = [pool for pool in crossing.rare if pool is not _NO_POOL]
+        named_rows = sum(size for pool, size in crossing.values.items() if pool is not _NO_POOL)
+        seeing = 1 - sum(crossing.values[pool] for pool in blind) / max(named_rows, 1)
+        judged = seen.share_of(several) * seeing
+        return cls(crossing, judged, seen.share_of(rare) - judged)
+
+    def stand_out(self) -> Iterator[tuple[Any, Any, int, float]]:
+        """Yield secret, pool, rows and expected rows of the cells that are more than chance."""
+        return (cell for cell in self.crossing.stand_out() if cell[1] is not _NO_POOL)
+
+
+_NO_POOL = object()
 
 
 def tail_within(level: float, both: int, marked: int, drawn: int, rows: int) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label, plain_label
 from liftlock.model.columns import (
     MISSING_LABEL,
@@ -25,7 +25,7 @@ from liftlock.model.columns import (
 )
 from liftlock.model.continuous import from_data
 from liftlock.model.prior import common_integers, sort_labels
-from liftlock.tables.protect.count import Counts, _as_label, secret_label
+from liftlock.tables.protect.count import Counts, label_of, secret_label
 from liftlock.tables.protect.spec import BINS_WITH_SECRET, Policy, reserved_label_error
 
 MOST_LABELS = 2_000
@@ -39,7 +39,7 @@ _LISTED = 4
 class LearnedColumn:
     """A column as its mechanism will know it."""
 
-    context: Prior | Joint
+    context: Prior | Joint | Conditional
     encoding: TableEncoding
     """The rules of the column, or of several that are one value."""
     fixed: Label | None = None
@@ -49,6 +49,8 @@ class LearnedColumn:
     """The mean of each cell of numbers, beside a secret."""
     decimals: int | None = None
     """So many decimals have the numbers that are released; None leaves them as they are."""
+    also: tuple[Prior | Joint | Conditional, ...] = ()
+    """What is known of further secrets of the same inputs, or of the inputs alone."""
 
     @property
     def alone(self) -> ColumnEncoding | None:
@@ -153,6 +155,25 @@ def learn_labels(
     return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes))
 
 
+def add_labels(learned: LearnedColumn, counts: Counts, policy: Policy, secret: str) -> Joint:
+    """Count a further secret by the inputs that were made of a column.
+
+    >>> jobs = {("f", "cook"): 2, ("m", "cook"): 4, ("f", "nurse"): 3}
+    >>> learned = learn_labels("job", jobs, secret="sex")
+    >>> by_home = {("a", "cook"): 5, ("b", "cook"): 1, ("b", "nurse"): 3}
+    >>> add_labels(learned, by_home, Policy(), "home").counts
+    ((5, 0), (1, 3))
+    """
+    code, inputs = learned.encoding.columns[0], learned.context.inputs
+    reader = CellReader(code, inputs)
+    table = Counter[tuple[Label, int]]()
+    for (told, value), count in _parse_integers(_unwrap_labels(counts, policy, True)).items():
+        table[told, reader.index(value)] += count
+    made = _make_context(code.name, table, inputs, policy, secret)
+    assert isinstance(made, Joint)
+    return made
+
+
 def learn_numbers(
     name: str,
     numbers: Floats,
@@ -229,6 +250,23 @@ def learn_numbers(
     return LearnedColumn(context, TableEncoding((code,)), fixed, tuple(notes), means)
 
 
+def add_numbers(
+    learned: LearnedColumn,
+    numbers: Floats,
+    secrets: pa.ChunkedArray,
+    policy: Policy,
+    secret: str,
+) -> Joint:
+    """Count a further secret by the cells that were made of numbers."""
+    code, inputs = learned.encoding.columns[0], learned.context.inputs
+    empty = np.isnan(numbers)
+    cells = np.searchsorted(np.array(code.edges[1:-1]), np.where(empty, 0.0, numbers), side="right")
+    table = _count_pairs(secrets, np.where(empty, len(code.bins), cells), len(inputs))
+    made = _make_context(code.name, table, inputs, policy, secret)
+    assert isinstance(made, Joint)
+    return made
+
+
 def _count_pairs(
     secrets: Sequence[Any] | pa.ChunkedArray, places: npt.NDArray[np.intp], bins: int
 ) -> Counter[tuple[Label, int]]:
@@ -302,7 +340,7 @@ def _unwrap_labels(
     reader = CellReader(ColumnEncoding(spelled=policy.spelled), Alphabet.of([0]))
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
-        key = None if reader.is_missing(value) else plain_label(_as_label(value))
+        key = None if reader.is_missing(value) else plain_label(label_of(value))
         found[secret_label(told) if has_secret else None, key] += count
     return found
 

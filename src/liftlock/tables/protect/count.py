@@ -98,15 +98,16 @@ def to_countable(column: pa.Array, name: str) -> pa.Array:
 
 @dataclass
 class NumberCollector:
-    """The numbers of a column with the values of a secret beside them, batch after batch."""
+    """The numbers of a column with the values of secrets beside them, batch after batch."""
 
     column: str
-    secret: str | None
+    hidden: tuple[str, ...] = ()
+    """The secrets."""
     spelled: tuple[str, ...] = ()
     parts: list[Floats] = field(default_factory=list)
     whole: bool = True
     """Whether all of them are whole numbers."""
-    told: list[pa.Array] = field(default_factory=list)
+    told: dict[str, list[pa.Array]] = field(default_factory=dict)
 
     def add(self, piece: RowBatch) -> None:
         """Take the numbers of one batch."""
@@ -114,16 +115,17 @@ class NumberCollector:
         numbers = column_to_floats(piece.batch.column(self.column), reader)
         self.whole = self.whole and bool((np.isnan(numbers) | (numbers == np.rint(numbers))).all())
         self.parts.append(numbers)
-        if self.secret is not None:
-            self.told.append(to_countable(piece.batch.column(self.secret), self.secret))
+        for secret in self.hidden:
+            array = to_countable(piece.batch.column(secret), secret)
+            self.told.setdefault(secret, []).append(array)
 
     def numbers(self) -> Floats:
         """Return all numbers; not a number where a cell is missing."""
         return np.concatenate(self.parts) if self.parts else np.zeros(0)
 
-    def secrets(self) -> pa.ChunkedArray | None:
-        """Return the secret of each row."""
-        return None if self.secret is None else pa.chunked_array(self.told)
+    def secrets(self, secret: str | None) -> pa.ChunkedArray | None:
+        """Return a secret of each row."""
+        return None if secret is None else pa.chunked_array(self.told[secret])
 
 
 def count_columns(
@@ -138,7 +140,7 @@ def count_columns(
         for secret, column in pairs
     ]
     wanted = {name for tally in tallies for name in tally.columns}
-    wanted |= {name for each in numbers for name in (each.column, each.secret) if name is not None}
+    wanted |= {name for each in numbers for name in (each.column, *each.hidden)}
     wanted = wanted or {source.columns[0]}  # there are rows to be counted in any case
     rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
@@ -166,7 +168,7 @@ Counts = Mapping[tuple[Any, Any], int]
 the value itself is the secret, the first of each pair is None."""
 
 
-def _as_label(value: Any) -> Any:
+def label_of(value: Any) -> Any:
     """Return a label that can be one: dates and the like by how they are written."""
     if isinstance(value, str):
         return value.strip()
@@ -177,7 +179,7 @@ def secret_label(told: Any) -> Label:
     """Return the label of a cell of the secret; a missing one is a value of its own."""
     if told is None or (isinstance(told, float) and told != told):
         return MISSING_LABEL
-    written = _as_label(told)
+    written = label_of(told)
     if written == MISSING_LABEL:
         # It would be joined with missing cells, and what is joined is proved less about.
         raise reserved_label_error("a value of the secret", MISSING_LABEL)

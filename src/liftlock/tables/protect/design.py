@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from liftlock._solver.problem import restrict_to_support
 from liftlock.designs.api import best_of, design
 from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS, find_design
+from liftlock.designs.given import design_given
 from liftlock.designs.goal import read_goal
 from liftlock.designs.request import DesignRequest
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -23,16 +25,18 @@ from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.model import Context, Joint
+from liftlock.model import Conditional, Context, Joint
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import ColumnEncoding
 from liftlock.model.continuous.grid import GridPrior, number_labels, round_numbers
 from liftlock.model.structured import SupportChannel
 from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.guarantee import Guarantee, Wanted
 from liftlock.notions.lip import lift_notion
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.result import Curve, CurvePoint
+from liftlock.tables.protect.spec import Hidden
 from liftlock.utility.base import Utility
 from liftlock.utility.registry import make_utility
 
@@ -48,16 +52,22 @@ def choose_design(
     context: Context,
     notion: Notion,
     *,
+    also: Sequence[Wanted] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
+    blind: bool = False,
+    about: str | None = None,
     watch: Progress | None = None,
 ) -> Mechanism:
     """Design with one method, or with all that fit until the time is up, and take the best.
 
+    For given values each has its share of the time; `blind` and `about` are as in `design_given`.
+
     The optimum comes first: once it is proved, nothing else can be better. If time runs out
     before, its best mechanism so far competes with those of all other methods. Methods that report
-    sets of values are left out: a column has one value in each cell.
+    sets of values are left out: a column has one value in each cell. With `also` the mechanism
+    keeps these guarantees too; methods that cannot do that are left out.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.model import Prior
@@ -66,8 +76,28 @@ def choose_design(
     ('optimal', True)
     """
     tell = ignore_progress if watch is None else watch
+    if isinstance(context, Conditional):
+        each = seconds / len(context.names)
+        return design_given(
+            context,
+            notion,
+            lambda known, wanted, more: choose_design(
+                known,
+                wanted,
+                also=more,
+                utility=utility,
+                method=method if wanted is notion else None,
+                seconds=each,
+                watch=watch,
+            ),
+            also=also,
+            utility=utility,
+            blind=blind,
+            about=about,
+            watch=watch,
+        )
     if method is not None and method != "auto":
-        made = _design_with(method, context, notion, utility, seconds, tell)
+        made = _design_with(method, context, (notion, *also), utility, seconds, tell)
         if isinstance(made.channel, SupportChannel):
             raise NotDefined(
                 f"the method {method}",
@@ -79,7 +109,7 @@ def choose_design(
     found: list[Mechanism] = []
     refused: list[LiftlockError] = []
     best: Design = DESIGNS["optimal"]
-    fitting = _fitting(context, notion)
+    fitting = _fitting(context, notion, also)
     others = [entry for entry in fitting if entry is not best and not entry.on_request]
     # Fixed shares, so that what is chosen does not depend on how fast the machine is.
     searching = sum(entry.accepts("seconds") for entry in others)
@@ -89,7 +119,7 @@ def choose_design(
             continue
         limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
         try:
-            made = _design_with(entry.key, context, notion, utility, max(1.0, limit), tell)
+            made = _design_with(entry.key, context, (notion, *also), utility, max(1.0, limit), tell)
         except LiftlockError as error:
             refused.append(error)
             continue
@@ -108,7 +138,7 @@ def choose_design(
 def _design_with(
     key: str,
     context: Context,
-    notion: Notion,
+    asked: Sequence[Notion | Wanted],
     utility: str | Utility | None,
     seconds: float,
     tell: Progress,
@@ -120,7 +150,8 @@ def _design_with(
         options["seconds"] = seconds
     if entry is not None and entry.accepts("watch"):
         options["watch"] = lambda step: tell(Step(f"designing ({key}): {step}"))
-    return design(context, notion, utility=utility, method=key, **options)
+    only = asked[0] if len(asked) == 1 else asked
+    return design(context, only, utility=utility, method=key, **options)
 
 
 def _is_proved_optimal(made: Mechanism) -> bool:
@@ -142,12 +173,15 @@ class ColumnDesign:
     notion: Notion
     """What the core was designed for: what missing cells leave of the budget."""
     utility: str | Utility | None
+    also: tuple[Wanted, ...] = ()
+    """What the core keeps besides."""
 
 
 def check_design(
     learned: LearnedColumn,
     notion: Notion,
     *,
+    also: Sequence[Hidden] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
 ) -> None:
@@ -161,12 +195,31 @@ def check_design(
     liftlock.errors.NotDefined: ...
     """
     context, asked, utility = _problem(learned, notion, utility)
+    more = _wanted(learned, also)
+    if isinstance(context, Conditional):
+        context = context.pooled
+        more = tuple(_pooled(each) for each in more)
     if method is not None and method != "auto":
-        DesignRequest.of(find_design(method), context, asked, {}, utility=utility)
+        DesignRequest.of(find_design(method), context, asked, {}, more, utility=utility)
         return
     read_goal(restrict_to_support(context)[0], utility, whole=context)
-    if not _fitting(context, asked):
+    if not _fitting(context, asked, more):
         raise _no_design_error(context, asked)
+    for each in more:
+        if not _fitting(each.context, each.notion, more):
+            raise _no_design_error(each.context, each.notion)
+
+
+def _pooled(wanted: Wanted) -> Wanted:
+    """Return what is wanted as if nothing was given."""
+    assert isinstance(wanted.context, Conditional)
+    return wanted._replace(context=wanted.context.pooled)
+
+
+def _wanted(learned: LearnedColumn, also: Sequence[Hidden]) -> tuple[Wanted, ...]:
+    """Return what else is wanted, with what was learned of it."""
+    pairs = zip(also, learned.also, strict=True)
+    return tuple(Wanted(notion, context, secret) for (secret, notion), context in pairs)
 
 
 def _problem(
@@ -184,12 +237,15 @@ def _problem(
     return context, notion, utility
 
 
-def _fitting(context: Context, notion: Notion) -> list[Design]:
-    """Return the designs that release a column in this context under this notion."""
+def _fitting(context: Context, notion: Notion, also: Sequence[Wanted] = ()) -> list[Design]:
+    """Return the designs that release a column in this context under these notions."""
     return [
         entry
         for entry in DESIGNS.values()
-        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
+        if entry.keeps
+        and context.kind in entry.contexts
+        and notion.name in entry.notions
+        and (not also or entry.accepts("beside"))
     ]
 
 
@@ -205,12 +261,18 @@ def design_column(
     learned: LearnedColumn,
     notion: Notion,
     *,
+    also: Sequence[Hidden] = (),
+    noise: Fraction = Fraction(0),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
+    blind: bool = False,
+    about: str | None = None,
     watch: Progress | None = None,
 ) -> ColumnDesign:
     """Design for a column, or for several as one value, prove the whole, and add its rules.
+
+    With `noise`, so many of the rows get a report that is drawn without looking at the value.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.tables.protect.context import learn_labels
@@ -220,10 +282,20 @@ def design_column(
     ('lip(epsilon=1)', '(missing)')
     """
     context, asked, utility = _problem(learned, notion, utility)
-    code = learned.alone
+    code, more = learned.alone, _wanted(learned, also)
     core = choose_design(
-        context, asked, utility=utility, method=method, seconds=seconds, watch=watch
+        context,
+        asked,
+        also=more,
+        utility=utility,
+        method=method,
+        seconds=seconds,
+        blind=blind,
+        about=about,
+        watch=watch,
     )
+    if noise:
+        core = with_noise(core, noise, utility)
     whole = core
     if learned.fixed is not None:
         assert isinstance(learned.context, Joint)
@@ -235,7 +307,7 @@ def design_column(
     if code is not None and learned.decimals is not None:
         whole = with_decimals(whole, learned.decimals, code)
     whole = replace(whole, encoding=learned.encoding)
-    return ColumnDesign(learned, whole, core, context, asked, utility)
+    return ColumnDesign(learned, whole, core, context, asked, utility, more)
 
 
 def with_tuples(made: Mechanism) -> Mechanism:
@@ -245,19 +317,36 @@ def with_tuples(made: Mechanism) -> Mechanism:
     number to tell it from others.
     """
     table = made.table
-    known = set(table.inputs.labels)
+    values, masses = _values_of(made)
+    known = set(values)
     if not known.issuperset(table.outputs.labels):
-        prior = made.known_prior
-        assert prior is not None
-        joint = table.floats() * prior.reordered(table.inputs).floats()[:, None]
+        joint = table.floats() * masses[:, None]
         names: list[Label] = []
         for place, label in enumerate(table.outputs.labels):
-            likeliest = table.inputs.labels[int(np.argmax(joint[:, place]))]
+            likeliest = values[int(np.argmax(joint[:, place]))]
             assert isinstance(likeliest, tuple)
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
-        made = Mechanism.prove(table, made.notion, made.context, made.origin)
+        made = _prove_again(made, table)
     return made
+
+
+def _values_of(made: Mechanism) -> tuple[list[Label], Floats]:
+    """Return the value of each input, beside a given one or not, and how likely the input is."""
+    context, inputs = made.context, made.table.inputs
+    given = isinstance(context, Conditional) and made.uses_given
+    prior = context.whole.prior if isinstance(context, Conditional) and given else made.known_prior
+    assert prior is not None
+    return list(made.input_values), prior.reordered(inputs).floats()
+
+
+def _prove_again(made: Mechanism, table: Table) -> Mechanism:
+    """Return a mechanism with other names for its outputs, or some of them joined, proved again."""
+    found = Mechanism.prove(table, made.notion, made.context, made.origin)
+    also = tuple(
+        Guarantee.prove(table, each.wanted, impossible=each.treatment) for each in made.also
+    )
+    return replace(found, also=also)
 
 
 _FINE = Fraction(1, 10**9)
@@ -318,16 +407,12 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
 
     `points` are the means of the cells. An output that mostly means "missing" stays missing.
     """
-    context = made.context
-    assert isinstance(context, Joint)
     table = made.table
-    masses = context.prior.reordered(table.inputs).floats()
+    labels_in, masses = _values_of(made)
     joint = table.floats() * masses[:, None]
-    numeric = np.array([label in set(code.bins) for label in table.inputs.labels])
+    numeric = np.array([label in set(code.bins) for label in labels_in])
     value_of_bin = dict(zip(code.bins, points.tolist(), strict=True))
-    values = np.array(
-        [value_of_bin[label] for label in table.inputs.labels if label in value_of_bin]
-    )
+    values = np.array([value_of_bin[label] for label in labels_in if label in value_of_bin])
     there = joint[numeric].sum(axis=0)
     empty = joint[~numeric].sum(axis=0) > there
     means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
@@ -348,7 +433,51 @@ def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mecha
         names.append(code.missing)
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
-    return Mechanism.prove(whole, made.notion, context, made.origin)
+    return _prove_again(made, whole)
+
+
+def with_noise(made: Mechanism, noise: Fraction, utility: str | Utility | None = None) -> Mechanism:
+    """Draw the report of so many rows without looking at the value, and prove the whole.
+
+    With lambda(y) the distribution of reports, W'(y | x) = (1 - t) W(y | x) + t lambda(y): every
+    lift moves towards 1, by itself and beside other columns.
+
+    >>> from liftlock import LIP, Prior
+    >>> made = design(Prior.uniform("ab"), LIP("1"))
+    >>> less = with_noise(made, Fraction(1, 2))
+    >>> less.certificate.guarantee, bool(less.origin.objective < made.origin.objective / 3)
+    ('lip(epsilon=1)', True)
+    """
+    table, prior = made.table, made.known_prior
+    assert prior is not None
+    rows = [[int(weight) for weight in row] for row in table.weights]
+    masses = [prior.counts[prior.inputs.index(label)] for label in table.inputs.labels]
+    whole = 1 << table.bits
+    mean = [sum(m * w for m, w in zip(masses, y, strict=True)) for y in zip(*rows, strict=True)]
+    drawn = _whole_parts([Fraction(each, sum(masses)) for each in mean], whole)
+    mixed = [
+        _whole_parts([(1 - noise) * w + noise * n for w, n in zip(row, drawn, strict=True)], whole)
+        for row in rows
+    ]
+    channel = Table.of(table.inputs, table.outputs, mixed, bits=table.bits)
+    origin = made.origin
+    if origin is not None:
+        seen = restrict_to_support(made.context)[0]
+        goal = read_goal(seen, origin.utility if utility is None else utility, whole=made.context)
+        worth = goal.measure(channel, made.notion, None).objective
+        said = f"{100 * float(noise):.3g} % of the reports are noise"
+        # The bound was for a mechanism without noise.
+        remarks = (*origin.remarks, said)
+        origin = replace(origin, objective=worth, bound=None, gap=None, remarks=remarks)
+    also = [each.wanted for each in made.also]
+    return Mechanism.prove(channel, made.notion, made.context, origin, also=also)
+
+
+def _whole_parts(parts: Sequence[Fraction], whole: int) -> list[int]:
+    """Round parts of a whole down, and give what is left to the largest."""
+    found = [math.floor(part) for part in parts]
+    found[found.index(max(found))] += whole - sum(found)
+    return found
 
 
 def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mechanism:
@@ -381,10 +510,9 @@ def with_decimals(made: Mechanism, decimals: int, code: ColumnEncoding) -> Mecha
     )
     moved = max(abs(numbers[at] - number) for at, number in zip(order, rounded, strict=True))
     what = f"numbers of {decimals} decimals" if decimals else "whole numbers"
-    more = [each.wanted for each in made.also]
-    found = Mechanism.prove(named, made.notion, made.context, made.origin, also=more)
     return with_remark(
-        found, f"released as {what}, at most {moved:.2g} from the best reading of each output"
+        _prove_again(made, named),
+        f"released as {what}, at most {moved:.2g} from the best reading of each output",
     )
 
 
@@ -432,12 +560,16 @@ def trace_curve(
     context: Context,
     notion: Notion,
     *,
+    also: Sequence[Wanted] = (),
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = 10.0,
     watch: Progress | None = None,
 ) -> Curve | None:
-    """Design at other budgets in the time given; None if there was time for none."""
+    """Design at other budgets in the time given; None if there was time for none.
+
+    Of several guarantees all budgets are scaled, and the first one is told.
+    """
     origin = made.origin
     if origin is None or origin.nothing is None or origin.truth is None:
         return None
@@ -454,6 +586,7 @@ def trace_curve(
             other = choose_design(
                 context,
                 notion.scaled(scale),
+                also=[each._replace(notion=each.notion.scaled(scale)) for each in also],
                 utility=utility,
                 method=method,
                 seconds=left / (len(SCALES) - done),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,13 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.protect.chance import Crossing
-from liftlock.tables.protect.count import MOST_VALUES, CombinationCounter, to_countable
+from liftlock.tables.protect.chance import Crossing, RarePools
+from liftlock.tables.protect.count import (
+    MOST_VALUES,
+    CombinationCounter,
+    group_rows,
+    to_countable,
+)
 from liftlock.tables.protect.result import KeptColumn
 
 LOOKED_AT = 1_000_000
@@ -24,7 +30,7 @@ LOOKED_AT = 1_000_000
 
 _MOST_PAIRS = 20_000
 
-_MOST_BLIND = 0.5
+_MOST_SKIPPED = 0.5
 """A column is not measured if its values are too rare to be told from chance in more rows."""
 
 
@@ -39,6 +45,10 @@ class OtherColumns:
     """Columns of too many or too rare values, or of lists and structures: not measured."""
     ordered: tuple[str, ...] = ()
     """Secrets and replaced columns by which the rows are sorted or grouped."""
+    values: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
+    """Of each column that can be looked at beside others: how often its values occur."""
+    skipped: Mapping[str, float] = field(default_factory=dict)
+    """The share of rows in which the values of a column are too rare to be judged."""
 
 
 def inspect_other_columns(
@@ -63,6 +73,7 @@ def inspect_other_columns(
         for name in others
         for target in targets
     }
+    sizes = {name: _ColumnValues(name) for name in others}
     orders = [] if getattr(source, "unordered", False) else [RowOrder(name) for name in targets]
     wanted = {*others, *targets}
     rows = 0
@@ -71,10 +82,13 @@ def inspect_other_columns(
             pair.add(piece.batch)
         for order in orders:
             order.add(piece.batch)
+        for values in sizes.values():
+            values.add(piece.batch)
         rows += piece.batch.num_rows
         if rows >= LOOKED_AT:
             break
     leaks: list[KeptColumn] = []
+    skipped: dict[str, float] = {}
     identities, unknown = [], []
     for name in others:
         for target in targets:
@@ -89,15 +103,67 @@ def inspect_other_columns(
             if counts is None:
                 not_measured |= name not in identities
                 continue
-            crossing = Crossing(counts)
-            lower, upper = measure_leak(crossing)
-            not_measured |= crossing.blind_share() > _MOST_BLIND
-            values = len({value for _, value in pair.tally.counts})
-            leaks.append(KeptColumn(name, secret, values, lower, upper))
+            leak, share = _measure_column(name, secret, counts)
+            leaks.append(leak)
+            not_measured |= share > _MOST_SKIPPED
+            skipped[name] = max(share, skipped.get(name, 0.0))
         if not_measured:
             unknown.append(name)
     ordered = tuple(order.column for order in orders if order.reveals_values())
-    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered)
+    usable = {
+        name: each.sizes
+        for name, each in sizes.items()
+        if each.usable(is_identity=name in identities)
+    }
+    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered, usable, skipped)
+
+
+def _measure_column(
+    name: str, secret: str, counts: Mapping[tuple[Any, Any], int]
+) -> tuple[KeptColumn, float]:
+    """Return what a column tells, and the share of rows whose values are too rare to say.
+
+    Values are judged one by one, and the rare ones together; each way has half of the error.
+    """
+    seen = Crossing(counts)
+    if not seen.rare:
+        return KeptColumn(name, secret, len(seen.values), *measure_leak(seen)), 0.0
+    seen = replace(seen, error=seen.error / 2)
+    pools = RarePools.of(seen)
+    alone, together = measure_leak(seen), measure_leak(pools)
+    lower, upper = (max(sides) for sides in zip(alone, together, strict=True))
+    larger = any(one > other for one, other in zip(together, alone, strict=True))
+    pooled = pools.judged if larger else 0.0
+    return KeptColumn(name, secret, len(seen.values), lower, upper, pooled), pools.skipped
+
+
+@dataclass
+class _ColumnValues:
+    """How often the values of a column occur, counted until there are too many of them."""
+
+    name: str
+    sizes: Counter[Any] = field(default_factory=Counter)
+    closed: bool = False
+    nested: bool = False
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch."""
+        if self.closed:
+            return
+        try:
+            cells = to_countable(batch.column(self.name), self.name)
+        except InputError:  # lists and structures are not looked into
+            self.closed = self.nested = True
+            return
+        for (value,), number in group_rows([cells]):
+            self.sizes[value] += number
+        self.closed = len(self.sizes) > _MOST_PAIRS
+
+    def usable(self, *, is_identity: bool) -> bool:
+        """Tell whether rows can be grouped by it: by numbers in bands, or not too many values."""
+        if self.nested:
+            return False
+        return not (self.closed or is_identity) or band_edges(self.sizes) is not None
 
 
 @dataclass
@@ -159,7 +225,7 @@ def _alike(cell: object) -> object:
     return None if cell is None or cell == "" else str(cell).casefold()
 
 
-def measure_leak(crossing: Crossing) -> tuple[float, float]:
+def measure_leak(crossing: Crossing | RarePools) -> tuple[float, float]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
     Only cells that are more than chance count. The numbers are those of the table.
@@ -196,6 +262,28 @@ MANY = 50
 """Numbers of more different values than this are looked at in bands."""
 
 
+def band_edges(sizes: Mapping[Any, int]) -> list[float] | None:
+    """Return the largest number of each band; None unless these are many different numbers.
+
+    >>> band_edges({str(number): 1 for number in range(200)})[:2]
+    [9.0, 19.0]
+    """
+    numbers = Counter[float]()
+    for value, count in sizes.items():
+        number = parse_number(value)
+        if number is not None:
+            numbers[number] += count
+    total = numbers.total()
+    if len(numbers) <= MANY or 2 * total < sum(sizes.values()):
+        return None
+    last: dict[int, float] = {}
+    before = 0
+    for number in sorted(numbers):
+        last[BANDS * before // total] = number
+        before += numbers[number]
+    return list(last.values())
+
+
 def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | None:
     """Join the second of each pair to bands; None unless it is one of many different numbers.
 
@@ -208,23 +296,22 @@ def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any
     sizes = Counter[Any]()
     for (_, value), count in counts.items():
         sizes[value] += count
-    numbers = {value: number for value in sizes if (number := _parse_number(value)) is not None}
-    total = sum(sizes[value] for value in numbers)
-    if len(numbers) <= MANY or 2 * total < sum(sizes.values()):
+    edges = band_edges(sizes)
+    if edges is None:
         return None
-    band: dict[Any, int] = {}
-    before = 0
-    for value in sorted(numbers, key=lambda each: numbers[each]):
-        # Equal numbers, however they are written, are in one band.
-        band[value] = BANDS * before // total
-        before += sizes[value]
     found = Counter[tuple[Any, Any]]()
     for (told, value), count in counts.items():
-        found[told, band.get(value, value)] += count
+        number = parse_number(value)
+        found[told, value if number is None else bisect_left(edges, number)] += count
     return found
 
 
-def _parse_number(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
+    """Return the number that a cell is, if it is one.
+
+    >>> parse_number(" 1.50"), parse_number("none"), parse_number(True)
+    (1.5, None, None)
+    """
     if value is None or isinstance(value, bool):
         return None
     try:

@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import round_down_text, round_up_text
+from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.lift import LeakRange
-from liftlock.report.format import percent, shown
+from liftlock.report.format import CERTAIN, percent, shown
+from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
 
@@ -53,6 +55,8 @@ class _Limits(NamedTuple):
     lower: Budget | None
     upper: Budget | None
     notion: Notion
+    given: tuple[str, ...] = ()
+    """The columns that it is given: it is for whoever knows them, beyond what they tell."""
 
     @property
     def sides(self) -> tuple[Budget | None, Budget | None]:
@@ -71,8 +75,8 @@ class _Limits(NamedTuple):
         return self.lower is not None or self.upper is not None
 
 
-def _limits_of(notion: Notion) -> _Limits:
-    return _Limits(*notion.belief_limits(), notion)
+def _limits_of(notion: Notion, given: tuple[str, ...] = ()) -> _Limits:
+    return _Limits(*notion.belief_limits(), notion, given)
 
 
 def _names(column: ProtectedColumn) -> tuple[str, ...]:
@@ -82,14 +86,41 @@ def _names(column: ProtectedColumn) -> tuple[str, ...]:
     return names or (column.name,)
 
 
-def _promised(column: ProtectedColumn) -> Iterator[tuple[tuple[str, ...], Notion]]:
-    """Give what a column promises of which columns; of its own value under all names it has."""
+class _Promise(NamedTuple):
+    """What one guarantee promises."""
+
+    about: tuple[str, ...]
+    """The column that must not be inferred; of an own value all names that it has."""
+    notion: Notion
+    given: tuple[str, ...]
+    """The columns that it is given."""
+
+    @property
+    def text(self) -> str:
+        """The subject in words, such as ``"hiv" given "region"``."""
+        name = shown(self.about[0])
+        return f"{name} given {_listed(self.given)}" if self.given else name
+
+
+def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
+    """Return what a column promises to whoever has the rows.
+
+    If they hold the given columns, it is what holds given these; else what holds without them.
+    """
+    encoding = column.mechanism.encoding
+    rules = None if encoding is None else encoding.given
+    given = () if rules is None else rules.names
+    seen = set(given) <= set(stays)
     own = tuple(dict.fromkeys((column.name, *_names(column))))
+    every = []
     for place, each in enumerate(column.mechanism.guarantees):
         about = column.secret if each.about is None and not place else each.about
+        rests = given if each.context.kind == "given" else ()
         # For a person with several rows the promise is not that of a single row.
         notion = each.notion if place else column.mechanism.promised
-        yield (own if about is None else (about,), notion)
+        every.append(_Promise(own if about is None else (about,), notion, rests))
+    chosen = {each.about for each in every if bool(each.given) == seen}
+    return [each for each in every if bool(each.given) == seen or each.about not in chosen]
 
 
 def _within(value: float, budget: Budget | None) -> bool:
@@ -159,11 +190,11 @@ def _promise(protection: Protection) -> str:
     """Say what was promised about which secrets: ``lip(0.5) about "hiv"``."""
     said: dict[str, list[str]] = {}
     for column in protection.columns:
-        for (name, *_), notion in _promised(column):
-            asked = notion if protection.total is None else protection.total.notion
+        for each in _promises(column, protection.stays):
+            asked = each.notion if protection.total is None else protection.total.notion
             about = said.setdefault(str(asked), [])
-            if shown(name) not in about:
-                about.append(shown(name))
+            if each.text not in about:
+                about.append(each.text)
     text = " and ".join(f"{notion} about {', '.join(names)}" for notion, names in said.items())
     whose = protection.person
     return text if whose is None else f"{text} for all rows of one {shown(whose.column)}"
@@ -199,11 +230,12 @@ class _Court:
         """What was promised about each secret, and of which released columns."""
         found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
         for column in self.protection.columns:
-            for about, notion in _promised(column):
-                asked = notion if self.protection.total is None else self.protection.total.notion
-                for secret in about:
-                    names = frozenset(_names(column))
-                    found.setdefault(secret, []).append((names, _limits_of(asked)))
+            for each in _promises(column, self.protection.stays):
+                total = self.protection.total
+                asked = each.notion if total is None else total.notion
+                for secret in each.about:
+                    limits = _limits_of(asked, each.given)
+                    found.setdefault(secret, []).append((frozenset(_names(column)), limits))
         return found
 
     def limits_for(self, secret: str, released: Sequence[str] = ()) -> list[_Limits]:
@@ -316,12 +348,15 @@ class _Court:
             return
         seen = {leak.secret for leak in self.protection.combined}
         for leak in self.protection.combined:
-            for notion in self.protection.limits_of(leak).values():
-                if not leak.keeps(notion):
-                    yield self._too_much_together(leak, notion)
-                    break
+            told = self.protection.limits_of(leak).values()
+            broken = (each for notions in told for each in notions if not leak.keeps(each))
+            notion = next(broken, None)
+            if notion is not None:
+                yield self._too_much_together(leak, notion)
         names = tuple(column.name for column in columns)
-        own = {name for column in columns for about, _ in _promised(column) for name in about[:1]}
+        own = {
+            each.about[0] for column in columns for each in _promises(column, self.protection.stays)
+        }
         for secret in self.limits:
             if secret not in seen and secret in own:
                 yield Finding(
@@ -355,7 +390,7 @@ class _Court:
     def _together(self) -> tuple[Remedy, ...]:
         """Return the remedy that protects columns as one value, where that is possible."""
         columns = self.protection.columns
-        alike = {(column.secret, str(column.mechanism.notion)) for column in columns}
+        alike = {tuple((about, str(told)) for about, told in each.promises) for each in columns}
         simple = all(
             column.learned
             and not column.mechanism.per_user
@@ -385,6 +420,8 @@ class _Court:
             if finding is not None:
                 found.append(finding)
         for row in sorted(self.protection.rows_out, key=lambda row: len(row.kept)):
+            if row.secret in row.kept:
+                continue  # that it stays is said already
             finding = self._row(row)
             if finding is not None and not any(_explains(each, finding) for each in found):
                 found.append(finding)
@@ -395,24 +432,35 @@ class _Court:
 
     def _kept(self, leak: KeptColumn) -> Finding | None:
         """Judge what a kept column tells alone; what chance would explain was left out of it."""
-        told = LeakRange(leak.eps_lower, leak.eps_upper)
-        found = [
-            self._kept_against(leak, told, limits)
-            for limits in self.limits_for(leak.secret)
-            if _any_beyond(told, limits) or not limits.in_lifts
-        ]
-        return _worst(found)
+        found = [self._kept_against(leak, limits) for limits in self.limits_for(leak.secret)]
+        return _worst(each for each in found if each is not None)
 
-    def _kept_against(self, leak: KeptColumn, told: LeakRange, limits: _Limits) -> Finding:
-        rare = percent(leak.pooled)
+    def _kept_against(self, leak: KeptColumn, limits: _Limits) -> Finding | None:
+        told = LeakRange(leak.eps_lower, leak.eps_upper)
+        rare = _share(leak.pooled)
         pooled = f" (rare values, in {rare} of the rows, taken together)" if leak.pooled else ""
         subject = f"{shown(leak.name)} alone{pooled}"
-        drops = self._drops((leak.name,))
-        if limits.in_lifts:
-            return self._about_leak(
-                "broken", subject, leak.secret, (leak.name,), (told, told), limits, drops
-            )
-        return self._not_in_lifts(subject, leak.secret, (leak.name,), told, limits)
+        columns = (leak.name,)
+        if not limits.in_lifts:
+            return self._not_in_lifts(subject, leak.secret, columns, told, limits)
+        if not _any_beyond(told, limits):
+            return None
+        if limits.given and leak.name in limits.given:
+            return self._outside(subject, leak.secret, columns, told, limits)
+        sure = _without_given(told, self._told_by(leak.secret, limits.given))
+        kind: Kind = "broken" if _any_beyond(sure, limits) else "open"
+        least = sure if limits.given else told
+        drops = self._answers(columns)
+        return self._about_leak(kind, subject, leak.secret, columns, (told, least), limits, drops)
+
+    def _told_by(self, secret: str, given: Sequence[str]) -> LeakRange:
+        """Return what given columns tell alone, exactly in the table; infinity if unknown."""
+        if not given:
+            return LeakRange(0.0, 0.0)
+        for row in self.protection.rows_out:
+            if row.secret == secret and set(row.kept) == set(given):
+                return row.alone
+        return LeakRange(math.inf, math.inf)
 
     def _row(self, row: RowLeak) -> Finding | None:
         """Judge one row leak by every promise; the worst is said."""
@@ -430,36 +478,82 @@ class _Court:
             if not any(row.population):
                 return None
             return self._not_in_lifts(what, row.secret, row.kept, row.population, limits)
-        drops = self._drops(row.kept)
-        nothing = LeakRange(0.0, 0.0)
-        certified = row.values == 1  # what never changes tells nothing: the certificate decides
-        measures = [
-            (f"{what}, beyond what that tells alone", row.beyond, row.at_least),
-            (what, row.population, row.population_at_least),
-            (f"{beside} alone", row.alone, nothing),
-        ]
-        for subject, leak, least in measures:
-            if not certified and _any_beyond(least, limits):
-                return self._about_leak(
-                    "broken", subject, row.secret, row.kept, (leak, least), limits, drops
-                )
-        for subject, leak, least in reversed(measures):
-            if not certified and not _all_within(leak, limits):
-                return self._about_leak(
-                    "open", subject, row.secret, row.kept, (leak, least), limits, drops
-                )
-        if row.unbounded_share and not certified:
+        if row.values == 1:  # what never changes tells nothing: the certificate decides
+            return None
+        measures = self._measures(row, limits)
+        if set(row.kept) == set(limits.given):  # proved, and what they tell alone is not promised
+            alone = f"{beside} alone"
+            within = _all_within(row.alone, limits)
+            return None if within else self._outside(alone, row.secret, row.kept, row.alone, limits)
+        for each in measures:
+            if _any_beyond(each.least, limits):
+                return self._measured("broken", row, each, limits)
+        for each in reversed(measures):
+            if not _all_within(each.leak, limits):
+                return self._measured("open", row, each, limits)
+        if row.unbounded_share and set(limits.given) <= set(row.kept):
             return Finding(
                 "open",
-                f"{what}: in {percent(row.unbounded_share)} of the rows the values of {beside} "
+                f"{what}: in {_share(row.unbounded_share)} of the rows the values of {beside} "
                 f"are too rare to bound what the row tells about {shown(row.secret)}",
                 row.secret,
                 row.kept,
                 LeakRange(math.inf, math.inf),
                 promised=limits.texts,
-                remedies=drops,
+                remedies=self._answers(row.kept),
             )
         return None
+
+    def _measures(self, row: RowLeak, limits: _Limits) -> list[_Measure]:
+        """Return what a row tells in the ways that a promise is about, the root last."""
+        beside = _listed(row.kept)
+        what = f"{_listed(row.released)} beside {beside}"
+        beyond = _Measure(
+            f"{what}, beyond what that tells alone", row.beyond, row.at_least, given=True
+        )
+        if not limits.given:
+            return [
+                beyond,
+                _Measure(what, row.population, row.population_at_least, given=True),
+                _Measure(f"{beside} alone", row.alone, LeakRange(0.0, 0.0)),
+            ]
+        # Of P(s|k,y) / P(s|given) only bounds are known: what was given is taken off, or added.
+        told = self._told_by(row.secret, limits.given)
+        subject = f"{what}, beyond what {_listed(limits.given)} tells"
+        least = _without_given(row.population_at_least, told)
+        if not set(limits.given) <= set(row.kept):  # whoever has the row sees the given cells too
+            unknown = any(map(math.isinf, told))
+            return [_Measure(subject, told if unknown else least, least)]
+        low, up = row.population
+        most = LeakRange(low + told.eps_upper, up + told.eps_lower)
+        return [beyond, _Measure(subject, most, least)]
+
+    def _measured(self, kind: Kind, row: RowLeak, each: _Measure, limits: _Limits) -> Finding:
+        answers = self._answers(row.kept, given=each.given)
+        measured = each.leak, each.least
+        return self._about_leak(kind, each.subject, row.secret, row.kept, measured, limits, answers)
+
+    def _outside(
+        self,
+        subject: str,
+        secret: str,
+        columns: tuple[str, ...],
+        leak: LeakRange,
+        limits: _Limits,
+    ) -> Finding:
+        """Say what given columns tell, which the promise does not limit."""
+        words = _moves(leak, limits.sides, f"beliefs about {shown(secret)}")
+        return Finding(
+            "outside",
+            f"{subject}: {words}, which is no part of the promise: that is given "
+            f"{_listed(limits.given)}, for whoever knows it",
+            secret,
+            columns,
+            leak,
+            promised=limits.texts,
+            remedies=self._drops(columns),
+            excess=_excess(leak, limits),
+        )
 
     def _not_in_lifts(
         self,
@@ -482,15 +576,59 @@ class _Court:
             excess=max(leak),
         )
 
+    def _answers(self, names: Sequence[str], *, given: bool = False) -> tuple[Remedy, ...]:
+        """Return what answers a finding about kept columns; the promise given them first, or not.
+
+        Given kept columns a promise can be proved that is about what the released ones add.
+        """
+        drops, gives = self._drops(names), self._gives(names)
+        return (*gives, *drops) if given else (*drops, *gives)
+
     def _drops(self, names: Sequence[str]) -> tuple[Remedy, ...]:
         """Return the remedy that leaves kept columns out."""
         insisted = [name for name in names if name in self.protection.insisted]
+        given = [name for name in names if name in self._given]
         return (
             Remedy(
                 f"leave {_listed(names)} out",
                 tuple(word for name in names for word in ("--drop", name)),
-                tuple(("--keep", name) for name in insisted),
+                (
+                    *(("--keep", name) for name in insisted),
+                    *(("--given", name) for name in given),
+                ),
                 f"drop={list(names)!r}",
+            ),
+        )
+
+    @cached_property
+    def _given(self) -> set[str]:
+        """The columns that any promise is given."""
+        return {
+            name
+            for column in self.protection.columns
+            for each in _promises(column, self.protection.stays)
+            for name in each.given
+        }
+
+    def _gives(self, names: Sequence[str]) -> tuple[Remedy, ...]:
+        """Return the remedy that makes the promise one given kept columns, if there are few."""
+        fresh = [name for name in names if name not in self._given]
+        if not {*self.limits, *self.protection.identities}.isdisjoint(fresh):
+            return ()  # secrets are never given, and identities would have no rows
+        sizes = (row.values for row in self.protection.rows_out if set(row.kept) == set(names))
+        if FEWEST * max(sizes, default=math.inf) > self.protection.rows:
+            return ()  # most of their values have too few rows for tables of their own
+        counted = all(
+            column.learned and not column.mechanism.per_user for column in self.protection.columns
+        )
+        if not fresh or not counted or len(names) > _FEW or self.protection.total is not None:
+            return ()
+        return (
+            Remedy(
+                f"promise it given {_listed(fresh)}",
+                tuple(word for name in fresh for word in ("--given", name)),
+                (),
+                f"given={fresh!r}",
             ),
         )
 
@@ -533,10 +671,34 @@ class _Court:
                 tuple(names),
                 remedies=self._drops(names),
             )
-        said = {name for names in groups.values() for name in names}
-        for sentence in self.protection.not_measured:
-            if not any(repr(name) in sentence or shown(name) in sentence for name in said):
-                yield Finding("open", sentence)
+        found = {name for each in judged for name in each.columns}.union(*groups.values())
+        unique = [name for name in self.protection.identities if name not in found]
+        if unique:
+            yield Finding(
+                "open",
+                f"almost every value of {_listed(unique)} is unique: it identifies rows, and was "
+                "measured in bands only",
+                columns=tuple(unique),
+                remedies=self._drops(unique),
+            )
+        if self.protection.not_measured and not self._seen_whole(judged):
+            yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")
+
+    def _seen_whole(self, judged: Sequence[Finding]) -> bool:
+        """Tell whether rows were measured with all that is kept, and nothing was found.
+
+        Then parts of a row, which are mixtures of whole ones, tell no more of a secret.
+        """
+        whole = {
+            row.secret
+            for row in self.protection.rows_out
+            if set(row.kept) == set(self.protection.stays)
+        }
+        return (
+            not any(each.kind != "outside" for each in judged)
+            and whole >= self.limits.keys()
+            and self.protection.rows <= LOOKED_AT
+        )
 
     # --- words ------------------------------------------------------------------------------------
 
@@ -578,6 +740,33 @@ class _Court:
 
 
 _SEVERAL = 2
+_FEW = 3
+"""Given more columns than this, hardly any rows are left for each combination of their values."""
+
+
+class _Measure(NamedTuple):
+    """One way in which a row is measured."""
+
+    subject: str
+    leak: LeakRange
+    """In the table, not less than it is."""
+    least: LeakRange
+    """What is certain of it."""
+    given: bool = False
+    """Whether a promise given the kept columns answers it."""
+
+
+def _without_given(leak: LeakRange, told: LeakRange) -> LeakRange:
+    """Return how far beliefs certainly move beyond what given columns tell.
+
+    P(s|k) / P(s) is a mean of P(s|k,g) / P(s|g) times P(s|g) / P(s), so that one factor is as far.
+    """
+    return LeakRange(
+        *(
+            max(0.0, value - given) if math.isfinite(given) else 0.0
+            for value, given in zip(leak, told, strict=True)
+        )
+    )
 
 
 def _worst(found: Iterable[Finding]) -> Finding | None:
@@ -647,8 +836,13 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
     return f"{about} {' and '.join(words)}"
 
 
+def _share(share: float) -> str:
+    """Write a share with a blank that is one everywhere."""
+    return percent(share).replace(GLUE, " ")
+
+
 def _up_to(value: float) -> str:
-    if math.isinf(value):
+    if value > CERTAIN:
         return "any amount"
     return f"up to {round_up_text(Fraction(value))} nats"
 

@@ -14,10 +14,11 @@ from liftlock._runtime.progress import Progress
 from liftlock.accounting.account import account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Table
 from liftlock.model.columns import KEPT, MISSING_LABEL
+from liftlock.model.conditional import REST
 from liftlock.model.prior import sort_labels
 from liftlock.notions.lift import extreme_lifts
 from liftlock.tables.formats.base import TableSource, cell_errors_in
@@ -32,6 +33,9 @@ from liftlock.transfer.bets import Bets
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
+
+Secrets = str | None | Sequence[str | None]
+"""The secret of a column, or several; None is the value of the column itself."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +63,27 @@ class CountedTuples:
         source: TableSource,
         names: Sequence[str],
         mechanisms: Sequence[Mechanism],
-        secrets: Sequence[str | None],
+        secrets: Sequence[Secrets],
         watch: Progress | None = None,
     ) -> CountedTuples:
-        """Count a table; the secret None is the value of the column itself, one for each."""
-        columns = [ColumnRandomiser(each) for each in mechanisms]
+        """Count a table for the secrets of each column; None is the value of the column itself."""
+        columns = [
+            ColumnRandomiser(each, None, (name,))
+            for each, name in zip(mechanisms, names, strict=True)
+        ]
         inputs = tuple(each.channel.inputs for each in mechanisms)
-        told = sorted({each for each in secrets if each is not None and each in source.columns})
-        own = tuple(at for at, secret in enumerate(secrets) if secret is None)
+        lists = [(some,) if some is None or isinstance(some, str) else some for some in secrets]
+        named = dict.fromkeys(each for some in lists for each in some if each is not None)
+        told = sorted(each for each in named if each in source.columns)
+        own = tuple(at for at, some in enumerate(lists) if None in some)
         tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
         tuples: Counter[tuple[int, ...]] = Counter()
-        wanted = {*names, *told}
+        wanted = {name for column in columns for name in column.needs} | {*told}
         for piece in source.batches([name for name in source.columns if name in wanted], watch):
             with cell_errors_in(source, piece):
                 codes = [
-                    column.inputs([piece.batch.column(name)])
-                    for column, name in zip(columns, names, strict=True)
+                    column.inputs([piece.batch.column(name) for name in column.needs])
+                    for column in columns
                 ]
             count_tuples(piece, codes, told, tallies)
             if own:
@@ -85,8 +94,8 @@ class CountedTuples:
                 return cls(tuple(names), inputs, {}, (), Counter(), (missed,))
         unknown = tuple(
             f"the table has no column {secret!r}: the joint leakage about it is unknown"
-            for secret in dict.fromkeys(secrets)
-            if secret is not None and secret not in told
+            for secret in named
+            if secret not in told
         )
         by_secret = dict(zip(told, tallies, strict=True))
         return cls(tuple(names), inputs, by_secret, own, tuples, unknown)
@@ -97,10 +106,10 @@ class CountedTuples:
         missed = list(self.missed)
         tallies = list(self.tallies.items())
         for at in self.own:
-            labels = [*self.inputs[at].labels, MISSING_LABEL]
-            named: Counter[tuple[Any, ...]] = Counter(
-                {(labels[key[1 + at]], *key[1:]): count for key, count in self.tuples.items()}
-            )
+            labels = [*mechanisms[at].input_values, MISSING_LABEL]
+            named: Counter[tuple[Any, ...]] = Counter()
+            for key, count in self.tuples.items():
+                named[labels[key[1 + at]], *key[1:]] += count
             tallies.append((self.names[at], named))
         for secret, tally in tallies:
             try:
@@ -114,7 +123,7 @@ class CountedTuples:
 def combined_leaks(
     source: TableSource,
     released: Sequence[ProtectedColumn],
-    secrets: Sequence[str | None],
+    secrets: Sequence[Secrets],
     watch: Progress | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
     """Account for all released columns under each secret; say which could not be accounted for."""
@@ -159,7 +168,6 @@ _FEWEST = 2
 def empirical_leakage(
     source: TableSource,
     made: Mechanism,
-    column: str,
     secret: str | None,
     watch: Progress | None = None,
 ) -> EmpiricalLeakage | None:
@@ -169,15 +177,15 @@ def empirical_leakage(
     """
     if secret is not None and secret not in source.columns:
         return None
-    work = ColumnRandomiser(made)
     tally: Counter[tuple[Any, ...]] = Counter()
     mapped = 0
-    names = [name for name in source.columns if name in (column, secret)]
+    work = ColumnRandomiser.of(made)
+    names = [name for name in source.columns if name in (*work.needs, secret)]
     for piece in source.batches(names, watch):
-        cells = piece.batch.column(column)
+        cells = [piece.batch.column(name) for name in work.needs]
         with cell_errors_in(source, piece):
-            codes = work.inputs([cells])
-            mapped += work.count_unseen([cells])
+            codes = work.inputs(cells)
+            mapped += work.count_unseen(cells)
         count_tuples(piece, [codes], [secret], [tally])
     counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
     places = sorted({code for _, code in counts})
@@ -185,8 +193,15 @@ def empirical_leakage(
         return EmpiricalLeakage(0.0, 0.0, True, mapped)
     labels = [made.table.inputs.labels[place] for place in places]
     channel = made.table.restrict(labels)
-    context: Prior | Joint
-    if secret is None:
+    context: Prior | Joint | Conditional
+    rows: list[list[int]] | None = None
+    if isinstance(made.context, Conditional) and made.uses_given:
+        named = Counter(
+            {(told, made.table.inputs.labels[at]): n for (told, at), n in counts.items()}
+        )
+        context = conditional_of_counts(made.context, named)
+        channel = made.table.restrict(context.pairs.labels)
+    elif secret is None:
         context = Prior(Alphabet.of(labels), tuple(counts[None, place] for place in places))
         rows = np.diag([counts[None, place] for place in places]).tolist()
     else:
@@ -195,8 +210,31 @@ def empirical_leakage(
         context = Joint.from_rows(Alphabet.of(told), Alphabet.of(labels), rows)
     found = extreme_lifts(channel, context)
     least, most = found.smallest.lift, found.largest.lift
-    holds = made.notion.certify(channel, context).holds
+    holds = made.notion.certify(channel, context, impossible="ignore").holds
     lower = math.inf if not least else -math.log(least)
     upper = math.inf if most is None else math.log(most)
-    certain = None if holds else Bets(np.array(rows), channel.floats()).at_least()
+    certain = None if holds or rows is None else Bets(np.array(rows), channel.floats()).at_least()
     return EmpiricalLeakage(max(lower, 0.0), upper, holds, mapped, certain)
+
+
+def conditional_of_counts(
+    context: Conditional, counts: Mapping[tuple[Label, Label], int]
+) -> Conditional:
+    """Return what the table says given each listed value; of the rest LDP speaks."""
+    pairs = dict(zip(context.pairs.labels, context.pair_list, strict=True))
+    cells: dict[Label, Counter[tuple[Label, Label]]] = {}
+    for (told, pair), rows in counts.items():
+        group, x = pairs[pair]
+        if rows and not (context.rest and group == REST):
+            cells.setdefault(group, Counter())[told, x] += rows
+    known: dict[Label, Joint | Prior] = {}
+    for group, own in cells.items():
+        values = Alphabet.of(x for x in context.values.labels if any(v == x for _, v in own))
+        secrets = sort_labels({s for s, _ in own})
+        rows_of = [[own[s, x] for x in values.labels] for s in secrets]
+        known[group] = (
+            Prior(values, tuple(rows_of[0]))
+            if context.hidden is None
+            else Joint.from_rows(Alphabet.of(secrets), values, rows_of)
+        )
+    return Conditional.of(known, groups={group: group for group in known})

@@ -26,7 +26,13 @@ from liftlock.model.continuous.grid import GridPrior, round_numbers
 from liftlock.model.prior import common_integers, sort_labels
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
-from liftlock.tables.protect.context import LearnedColumn, learn_labels, learn_numbers
+from liftlock.tables.protect.context import (
+    LearnedColumn,
+    add_labels,
+    add_numbers,
+    learn_labels,
+    learn_numbers,
+)
 from liftlock.tables.protect.count import (
     Counts,
     NumberCollector,
@@ -51,9 +57,9 @@ def learn_columns(
                 pairs.append((None, spec.secret))
             continue
         if of_numbers:
-            numbers.append(NumberCollector(spec.column, spec.secret, spec.policy.spelled))
+            numbers.append(NumberCollector(spec.column, spec.secrets, spec.policy.spelled))
         else:
-            pairs.append((spec.secret, spec.column))
+            pairs += dict.fromkeys((each, spec.column) for each, _ in spec.hidden)
     counts, rows = count_columns(source, pairs, numbers, watch)
     by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=True))
     by_column = {each.column: each for each in numbers}
@@ -70,18 +76,37 @@ def learn_columns(
             made = learn_numbers(
                 spec.column,
                 each.numbers(),
-                each.secrets(),
+                each.secrets(spec.secret),
                 spec.policy,
                 secret=spec.secret,
                 bins=spec.bins,
                 domain=spec.domain,
             )
             decimals = 0 if spec.decimals is None and each.whole else spec.decimals
-            found.append(replace(made, decimals=decimals))
+            also = [
+                _without_secret(made)
+                if secret is None
+                else add_numbers(made, each.numbers(), each.secrets(secret), spec.policy, secret)
+                for secret, _ in spec.also
+            ]
+            found.append(replace(made, decimals=decimals, also=tuple(also)))
         else:
             pair = by_pair[spec.secret, spec.column]
-            found.append(learn_labels(spec.column, pair, spec.policy, secret=spec.secret))
+            made = learn_labels(spec.column, pair, spec.policy, secret=spec.secret)
+            also = [
+                _without_secret(made)
+                if secret is None
+                else add_labels(made, by_pair[secret, spec.column], spec.policy, secret)
+                for secret, _ in spec.also
+            ]
+            found.append(replace(made, also=tuple(also)))
     return found, rows
+
+
+def _without_secret(learned: LearnedColumn) -> Prior:
+    """Return what is known of the values alone."""
+    context = learned.context
+    return context if isinstance(context, Prior) else context.prior
 
 
 def _check_secrets(spec: ColumnSpec, counts: Counts) -> None:
@@ -163,21 +188,24 @@ def learn_group(
         points.append(numbers)
     group = TableEncoding(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
     readers = [CellEncoder(code, part) for code, part in zip(codes, parts, strict=True)]
-    secret = specs[0].secret
-    tally: Counter[tuple[Any, ...]] = Counter()
-    wanted = {spec.column for spec in specs} | ({secret} - {None})
+    secrets = [each for each, _ in specs[0].hidden]
+    tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in secrets]
+    wanted = {spec.column for spec in specs} | {*specs[0].secrets}
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
         with cell_errors_in(source, piece):
             cells = [
                 reader.codes(piece.batch.column(spec.column))
                 for reader, spec in zip(readers, specs, strict=True)
             ]
-        count_tuples(piece, cells, [secret], [tally])
-        if len(tally) > MOST_TUPLES * 2:
-            raise _too_many_error(specs, len(tally))
-    rows = sum(tally.values())
-    tally, merged = _merge_rare(tally, specs[0].policy.rare)
-    keys = sorted({key[1:] for key in tally})
+        count_tuples(piece, cells, secrets, tallies)
+        most = max(map(len, tallies))
+        if most > MOST_TUPLES * 2:
+            raise _too_many_error(specs, most)
+    rows = sum(tallies[0].values())
+    # What is rare does not depend on the secret.
+    merges = [_merge_rare(tally, specs[0].policy.rare) for tally in tallies]
+    merged = merges[0][1]
+    keys = sorted({key[1:] for key in merges[0][0]})
     if len(keys) > MOST_TUPLES or 2 * len(keys) > rows:
         raise _too_many_error(specs, len(keys), rows)
 
@@ -188,23 +216,27 @@ def learn_group(
     pairs = tuple((named(rare), named(kept)) for rare, kept in merged.items())
     group = replace(group, merged=pairs)
     more = exact(specs[0].policy.smooth, name="smooth")
-    context: Prior | Joint
-    if secret is None:
-        context = Prior(inputs, common_integers([tally[None, *key] + more for key in keys]))
-    else:
+
+    def known(secret: str | None, tally: Counter[tuple[Any, ...]]) -> Prior | Joint:
+        if secret is None:
+            return Prior(inputs, common_integers([tally[None, *key] + more for key in keys]))
         told = sort_labels({key[0] for key in tally})
-        context = Joint.from_rows(
+        return Joint.from_rows(
             Alphabet.of(told),
             inputs,
             [[tally.get((label, *key), 0) + more for key in keys] for label in told],
         )
+
+    context, *also = (
+        known(secret, tally) for secret, (tally, _) in zip(secrets, merges, strict=True)
+    )
     notes = [note for each in learned for note in each.notes]
     if merged:
         notes.append(
             f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
             "with the most similar frequent ones"
         )
-    return LearnedColumn(context, group, None, tuple(notes))
+    return LearnedColumn(context, group, None, tuple(notes), also=tuple(also))
 
 
 def _merge_rare(

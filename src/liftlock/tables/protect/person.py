@@ -25,15 +25,16 @@ import pyarrow.compute as pc
 
 from liftlock._runtime.progress import Progress, Step
 from liftlock.accounting.account import account
+from liftlock.accounting.release import measure_levels
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.mechanism import Mechanism
-from liftlock.model import Joint, Prior
+from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.channel import Channel
 from liftlock.model.person import PER_PERSON, PerPerson, PersonRule
 from liftlock.notions.ldp import LDP
 from liftlock.tables.formats.base import TableSource
-from liftlock.tables.people import PersonCounter, count_people
+from liftlock.tables.people import OneValueEach, PersonCounter, count_people
 from liftlock.tables.protect.count import to_countable
 from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.inspect import LOOKED_AT
@@ -67,6 +68,13 @@ class PersonPlan:
     def column(self) -> str:
         """The column that names people."""
         return self.people.person
+
+    def rows_of(self, source: TableSource) -> TableSource:
+        """Return the table of which the rows that go out tell."""
+        if self.mode == "divide":
+            return source
+        names = tuple(spec.column for spec in self.asked)
+        return OneValueEach(source, replace(self.people, columns=names))
 
     def ruled(self, made: Mechanism, spec: ColumnSpec) -> Mechanism:
         """Have a mechanism know whose rows it promises something about."""
@@ -327,8 +335,11 @@ _LIKE_IDS = re.compile(
 _CAMEL = re.compile(r"[a-z](Id|ID|No|Nr|Uid|UUID)$")
 _FEWEST = 20
 """Fewer values are categories, whatever they are called."""
+_ENOUGH = 10_000
+"""After so many rows a column of few values is one of categories."""
 _MOST_SHARE = 0.1
 """A value in more of the rows is no person."""
+_SEVERAL = 2
 _AGREE = 0.8
 """Rows of one value agree in a secret, so much beyond chance, if they are of one person."""
 _SAMPLED = 64
@@ -347,40 +358,47 @@ def find_repeating(
     or rows of one value agree in a secret or a released column far beyond chance: a person's sex
     is the same in all rows, and that of a region is not. Numbers with a point are measurements.
     """
+    tallies = {
+        name: PersonCounter(name, tuple(target for target in targets if target != name))
+        for name in columns
+    }
+    wanted = {*columns, *targets}
+    rows = 0
+    for piece in source.batches([name for name in source.columns if name in wanted]):
+        for name, tally in list(tallies.items()):
+            if not _take(tally, piece.batch):
+                del tallies[name]
+        rows += piece.batch.num_rows
+        if rows >= LOOKED_AT or not tallies:
+            break
     found: list[RepeatingColumn] = []
-    for name in columns:
-        tallies = [PersonCounter(name, (target,)) for target in targets if target != name] or [
-            PersonCounter(name)
-        ]
-        rows = 0
-        try:
-            wanted = {name, *targets}
-            for piece in source.batches([each for each in source.columns if each in wanted]):
-                whole = piece.batch.filter(pc.is_valid(piece.batch.column(name)))
-                cells = to_countable(whole.column(name), name)
-                if _is_measured(cells):
-                    break
-                if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
-                    whole = whole.filter(pc.not_equal(cells, ""))
-                for tally in tallies:
-                    tally.add(whole)
-                rows += piece.batch.num_rows
-                if rows >= LOOKED_AT or tallies[0].people > MOST_COUNTED:
-                    break
-            else:
-                rows = max(rows, 1)
-        except (InputError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        people = tallies[0]
+    for name, people in tallies.items():
         most = people.most_rows
         if people.people < _FEWEST or most < 2 or most > _MOST_SHARE * people.rows:
             continue
-        reason = _reason(name, tallies)
+        reason = _reason(people)
         if reason:
             loss, same = _loss(mechanisms, most)
-            secret = mechanisms[0].encoding.secret if mechanisms[0].encoding else None
+            rules = mechanisms[0].encoding
+            secret = None if rules is None else rules.secret
             found.append(RepeatingColumn(name, people.people, most, reason, loss, same, secret))
     return tuple(found)
+
+
+def _take(tally: PersonCounter, batch: pa.RecordBatch) -> bool:
+    """Count the rows of a batch that have a value; tell whether these can still be people."""
+    try:
+        cells = to_countable(batch.column(tally.person), tally.person)
+        if _is_measured(cells):
+            return False
+        some = pc.is_valid(cells)
+        if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+            some = pc.and_(some, pc.fill_null(pc.not_equal(cells, ""), False))
+        tally.add(batch.filter(some))
+    except (InputError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False  # lists and structures name nobody
+    few = tally.people < _FEWEST and tally.rows > _ENOUGH
+    return not few and tally.people <= MOST_COUNTED
 
 
 def _is_measured(cells: pa.Array) -> bool:
@@ -395,15 +413,14 @@ def _is_measured(cells: pa.Array) -> bool:
     return bool(pa.types.is_boolean(cells.type) or pa.types.is_nested(cells.type))
 
 
-def _reason(name: str, tallies: Sequence[PersonCounter]) -> str:
+def _reason(tally: PersonCounter) -> str:
     """Say why a column looks like people; empty if it does not."""
-    for tally in tallies:
-        for target in tally.columns:
-            if _agreement(tally, target) >= _AGREE:
-                return f"rows of one value agree in {target!r}"
-    if _LIKE_IDS.search(name) or _CAMEL.search(name):
+    if _LIKE_IDS.search(tally.person) or _CAMEL.search(tally.person):
         return "it is called like an id"
-    return ""
+    if tally.rows < _SEVERAL * tally.people:
+        return ""  # most of its values are in one row: weights and amounts are so by chance
+    agreeing = [target for target in tally.columns if _agreement(tally, target) >= _AGREE]
+    return f"rows of one value agree in {agreeing[0]!r}" if agreeing else ""
 
 
 def _agreement(tally: PersonCounter, target: str) -> float:
@@ -426,7 +443,8 @@ def _loss(mechanisms: Sequence[Mechanism], rows: int) -> tuple[float, float | No
     Rows that are independent given the secret s have the product of P(y | s); without a secret, or
     with secrets that differ, rows that share all of it hold the same value.
     """
-    levels = [LDP.measure(made.channel).value.upper for made in mechanisms]
+    given = any(isinstance(made.context, Conditional) for made in mechanisms)
+    levels = [_ldp_of_rows(made) for made in mechanisms]
     known = [level for level in levels if level is not None]
     loss = float(rows * sum(known)) if len(known) == len(levels) else math.inf
     first = mechanisms[0].context
@@ -436,19 +454,26 @@ def _loss(mechanisms: Sequence[Mechanism], rows: int) -> tuple[float, float | No
         and (not joint or made.context.secrets == first.secrets)
         for made in mechanisms
     )
-    if not alike or rows > _SAMPLED or (not joint and len(mechanisms) > 1):
+    if given or not alike or rows > _SAMPLED or (not joint and len(mechanisms) > 1):
         return loss, None
     try:
         if isinstance(first, Joint):
-            given = [_given_secret(made) for made in mechanisms]
+            told = [_given_secret(made) for made in mechanisms]
             sizes = zip(first.secrets.labels, map(sum, first.counts), strict=True)
             prior = Prior.from_counts({secret: size for secret, size in sizes if size})
-            found = account(given * rows, prior)["lip"].value.upper
+            found = account(told * rows, prior)["lip"].value.upper
         else:
             found = account(list(mechanisms) * rows)["lip"].value.upper
     except LiftlockError:
         return loss, None
     return loss, None if found is None else min(loss, float(found))
+
+
+def _ldp_of_rows(made: Mechanism) -> Fraction | None:
+    """Return the LDP of one row, whatever is given; None for infinity."""
+    if isinstance(made.context, Conditional):
+        return measure_levels(made.channel, made.context).log("ldp").upper
+    return LDP.measure(made.channel).value.upper
 
 
 def _given_secret(made: Mechanism) -> Channel:

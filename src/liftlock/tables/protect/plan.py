@@ -8,14 +8,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from liftlock._runtime.progress import Progress, Step, ignore_progress
-from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.exact.budget import Budget
+from liftlock.designs.given import cost_text
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.numbers import exact
 from liftlock.files.sheet import DIVIDED
 from liftlock.mechanism import Mechanism, lock_users
+from liftlock.model import Conditional
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.base import Notion
 from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.per_user import distinct_budgets
@@ -24,11 +25,13 @@ from liftlock.tables.protect.design import (
     SECONDS,
     ColumnDesign,
     check_design,
+    choose_design,
     design_column,
     trace_curve,
     with_remark,
 )
-from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
+from liftlock.tables.protect.given import is_hidden, learn_given
+from liftlock.tables.protect.inspect import LOOKED_AT, OtherColumns, inspect_other_columns
 from liftlock.tables.protect.leakage import CountedTuples, combined_leaks, empirical_leakage
 from liftlock.tables.protect.learn import learn_columns, learn_group
 from liftlock.tables.protect.person import find_repeating, plan_people
@@ -42,8 +45,12 @@ from liftlock.tables.protect.result import (
     RepeatingColumn,
     TotalBudget,
 )
+from liftlock.tables.protect.rows import row_leaks
 from liftlock.tables.protect.spec import BINS_TOGETHER, ColumnSpec, check_group, is_numeric
 from liftlock.tables.protect.total import TotalSplit, check_total, read_weights
+
+_WORTH_SAYING = 0.01
+"""In fewer rows values may be too rare to be judged without a word."""
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
@@ -87,6 +94,13 @@ def prepare(
         )
     plan = None
     if person is not None:
+        for spec in specs:
+            if spec.also:
+                raise NotDefined(
+                    "several guarantees for one column",
+                    "people with several rows",
+                    f"give {spec.column!r} one secret, or leave out the people (--person)",
+                )
         if total is not None:
             if per_person == "divide":
                 raise NotDefined(
@@ -95,6 +109,12 @@ def prepare(
                     "give each column its budget, or each person one report (--per-person repeat)",
                 )
             per_person = "repeat"
+        if any(spec.given for spec in specs):
+            raise InputError(
+                "a promise for each person beside given columns",
+                value=person,
+                remedy="leave out --given, or --person where each has one row",
+            )
         plan = plan_people(source, specs, person, per_person, seconds, watch)
         if person not in (*dropped, *keep):
             dropped = (*dropped, person)
@@ -104,6 +124,13 @@ def prepare(
     if plan is not None:
         counting, specs = plan.source, plan.specs
     if total is not None:
+        for spec in specs:
+            if spec.given:
+                raise InputError(
+                    "a total budget beside given columns",
+                    value=", ".join(spec.given),
+                    remedy="give each column a budget of its own, or leave out --given",
+                )
         check_total(total, specs, together=together)
         specs = [replace(spec, notion=total) for spec in specs]
     shares = read_weights(weights, specs)
@@ -120,11 +147,17 @@ def prepare(
         watch(Step(f"{_name(specs)}: counting combinations"))
         learnt = [each for each in counted if each is not None]
         groups = [(specs, learn_group(counting, specs, learnt, watch))]
+    replaced = [spec.column for spec in specs]
+    hidden_given = [is_hidden(group[0], dropped, replaced) for group, _ in groups]
+    groups = [
+        (group, learned if learned is None else _learn_beside(counting, group, learned, watch))
+        for group, learned in groups
+    ]
     # What can be refused without a design is refused before the first of them.
     for group, learned in groups:
         _check_group_design(counting, group, learned, watch)
     watch(Step("inspecting the other columns"))
-    hidden = [each for each in map(_protected_target, asked) if each in source.columns]
+    hidden = [each for spec in asked for each in _protected_targets(spec) if each in source.columns]
     look = inspect_other_columns(
         source,
         [column for column in source.columns if column not in dropped],
@@ -133,25 +166,28 @@ def prepare(
         allowed=tuple(keep),
     )
     bound = None
+    noises: dict[str, Fraction] = {}
     if total is not None:
         learnt = [each for each in counted if each is not None]
         bound, short = _split_total(counting, specs, learnt, total, shares, seconds, watch)
         seconds *= 1 - _FOR_THE_SPLIT
         notions = {each.column: each.notion for each in bound}
+        noises = {each.column: each.noise for each in bound}
         specs = [replace(spec, notion=notions[spec.column]) for spec in specs]
         groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     limits = [seconds / len(groups)]
     if bound is not None:
         # What a longer search finds may tell more together; what the split audited does not.
         limits.append(short / _FOR_THE_DESIGN if curve else short)
-    told = [spec.secret for spec in asked if not spec.local]
+    told = [[each for each, _ in spec.hidden] for spec in asked if not spec.local]
     for limit in limits:
-        columns = [
-            _remember_dropped(
-                _protect_column(counting, group, learned, limit, curve, watch), dropped
+        columns = []
+        for (group, learned), blind in zip(groups, hidden_given, strict=True):
+            noise = noises.get(group[0].column, Fraction(0))
+            made = _protect_column(
+                counting, group, learned, limit, curve, watch, blind=blind, noise=noise
             )
-            for group, learned in groups
-        ]
+            columns.append(_remember_dropped(made, dropped))
         released = [column for column in columns if not column.mechanism.per_user]
         if len(released) > 1:
             watch(Step("accounting for all columns together"))
@@ -164,20 +200,23 @@ def prepare(
             f"{', '.join(map(repr, alone))}: the joint leakage with the other columns was not "
             "accounted for, because its priors are per user"
         )
+    going = source
+    if plan is not None:
+        rows, going = plan.people.rows, plan.rows_of(source)
+        columns = [
+            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
+            for each, spec in zip(columns, asked, strict=False)
+        ]
+        released = columns
+    leaks, unseen = row_leaks(going, released, look.values, rows, watch=watch)
     notes = [*missed, *_kept_notes(look, kept)]
     wanted = asked if total is None else [replace(spec, notion=total) for spec in asked]
     beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, wanted))
     if bound is not None:
         said = f"one of {len(columns)} columns that keep {total} together, in its table"
         columns = [replace(each, mechanism=with_remark(each.mechanism, said)) for each in columns]
-    replaced = {spec.column for spec in specs}
     repeating: tuple[RepeatingColumn, ...] = ()
     if plan is not None:
-        rows = plan.people.rows
-        columns = [
-            replace(each, secret=spec.secret, mechanism=plan.ruled(each.mechanism, spec))
-            for each, spec in zip(columns, asked, strict=False)
-        ]
         notes += plan.notes()
     elif released:
         watch(Step("looking for people with several rows"))
@@ -198,6 +237,9 @@ def prepare(
         stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
         insisted=tuple(kept),
         ordered=look.ordered,
+        identities=look.identities,
+        rows_out=tuple(leaks),
+        not_measured=(*_not_measured(look, columns, source, rows), *unseen),
         total=None
         if total is None or bound is None
         else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
@@ -217,11 +259,12 @@ def _check_columns(
         raise InputError("no column to protect", remedy="name at least one")
     for spec in specs:
         budgets = () if spec.local_budgets is None else (spec.local_budgets,)
-        for column in (spec.column, *spec.local.values(), *budgets):
+        for column in (spec.column, *spec.local.values(), *budgets, *spec.given):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
-        if spec.secret is not None and (spec.context is None or spec.secret in source.columns):
-            source.type_of(spec.secret)
+        for secret in spec.secrets:
+            if spec.context is None or secret in source.columns:
+                source.type_of(secret)
     for column in (*drop, *keep):
         source.type_of(column)
     columns = [spec.column for spec in specs]
@@ -236,18 +279,18 @@ def _check_columns(
             raise InputError(
                 "a protected column is dropped", value=column, remedy="leave out --drop for it"
             )
-    secrets = [spec.secret for spec in specs if spec.secret in source.columns and spec.secret]
+    secrets = [each for spec in specs for each in spec.secrets if each in source.columns]
     # A model's opinion of a person is a statement about that person, too.
     models = [name for spec in specs for name in spec.local.values()]
     out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
     return tuple(dict.fromkeys(out)), keep
 
 
-def _protected_target(spec: ColumnSpec) -> str | None:
-    """Return the column that kept ones are measured against: the secret, or the column itself."""
-    if spec.secret is not None:
-        return spec.secret
-    return None if spec.local else spec.column
+def _protected_targets(spec: ColumnSpec) -> list[str]:
+    """Return the columns that kept ones are measured against: secrets, or the column itself."""
+    if spec.local:
+        return []
+    return [spec.column if secret is None else secret for secret, _ in spec.hidden]
 
 
 # --- designing ----------------------------------------------------------------------------------
@@ -261,12 +304,22 @@ def _check_group_design(
     if learned is None:
         _lock_users(source, spec)
         return
-    check_design(learned, spec.notion, utility=spec.utility, method=spec.method)
+    check_design(learned, spec.notion, also=spec.also, utility=spec.utility, method=spec.method)
     if spec.context is not None and learned.alone is not None:
         reader = CellEncoder(learned.alone, learned.context.inputs)
         for piece in source.batches([spec.column], watch):
             with cell_errors_in(source, piece):
                 reader.codes(piece.batch.column(0))
+
+
+def _learn_beside(
+    source: TableSource, specs: Sequence[ColumnSpec], learned: LearnedColumn, watch: Progress
+) -> LearnedColumn:
+    """Count what was learned again, for each value of the given columns, if there are any."""
+    if not specs[0].given:
+        return learned
+    watch(Step(f"{_name(specs)}: counting by {', '.join(specs[0].given)}"))
+    return learn_given(source, specs, learned, watch)
 
 
 def _protect_column(
@@ -276,8 +329,14 @@ def _protect_column(
     seconds: float,
     curve: bool,
     watch: Progress,
+    *,
+    blind: bool = False,
+    noise: Fraction = Fraction(0),
 ) -> ProtectedColumn:
-    """Make the mechanism of a column, or of several that are one value."""
+    """Make the mechanism of a column, or of several that are one value.
+
+    With `blind` the columns that are given do not go out.
+    """
     spec = specs[0]
     if learned is None:
         return _protect_per_user(source, spec)
@@ -290,17 +349,24 @@ def _protect_column(
     plan = design_column(
         learned,
         spec.notion,
+        also=spec.also,
+        noise=noise,
         utility=spec.utility,
         method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        blind=blind,
+        about=spec.secret,
         watch=say,
     )
     counted = spec.context is None
     notes, own = learned.notes, None
+    if isinstance(learned.context, Conditional):
+        say(Step("comparing with one table for all"))
+        notes = (*notes, *_cost_of_given(plan, spec, seconds))
     smoothed = exact(spec.policy.smooth, name="smooth")
     if learned.alone is not None and (smoothed or not counted):
         say(Step("measuring the empirical leakage"))
-        own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
+        own = empirical_leakage(source, plan.mechanism, spec.secret, watch)
         if own is not None and own.mapped:
             became = learned.alone.other
             notes = (
@@ -313,9 +379,34 @@ def _protect_column(
         plan.mechanism,
         counted,
         notes,
-        _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
+        _curve(plan, spec, seconds - (time.monotonic() - start), say)
+        if curve and not noise
+        else None,
         in_table=own,
     )
+
+
+def _cost_of_given(plan: ColumnDesign, spec: ColumnSpec, seconds: float) -> tuple[str, ...]:
+    """Say what the design for given values costs, and what one table for all would leak."""
+    context = plan.context
+    assert isinstance(context, Conditional)
+    whose = " and ".join(map(repr, spec.given))
+    try:
+        plain = choose_design(
+            context.pooled,
+            plan.notion,
+            also=[
+                each._replace(context=each.context.pooled)
+                for each in plan.also
+                if isinstance(each.context, Conditional)
+            ],
+            utility=plan.utility,
+            method=spec.method,
+            seconds=seconds,
+        )
+        return (cost_text(plan.core, plain, plan.utility, whose),)
+    except LiftlockError as error:
+        return (f"one table for all values of {whose} cannot be made: {error}",)
 
 
 _FOR_THE_SPLIT = 0.5
@@ -336,13 +427,14 @@ def _split_total(
     """Share out a total budget; return the shares, and the time limit of a design that kept it."""
     each = max(1.0, _FOR_THE_SPLIT * seconds / (_DESIGNS * len(specs)))
     counted: CountedTuples | None = None
-    told = [spec.secret for spec in specs]
+    told = [[spec.secret] for spec in specs]
 
-    def make(at: int, notion: Notion) -> Mechanism:
+    def make(at: int, notion: Notion, noise: Fraction) -> Mechanism:
         spec = specs[at]
         return design_column(
             learned[at],
             notion,
+            noise=noise,
             utility=spec.utility,
             method=spec.method,
             seconds=each,
@@ -399,6 +491,7 @@ def _curve(plan: ColumnDesign, spec: ColumnSpec, seconds: float, say: Progress) 
         plan.core,
         plan.context,
         plan.notion,
+        also=plan.also,
         utility=plan.utility,
         method=origin.method if origin is not None else spec.method,
         seconds=max(1.0, seconds),
@@ -447,18 +540,12 @@ def _protect_per_user(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
 
 def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    for spec in specs:
-        if leak.secret != (spec.column if spec.secret is None else spec.secret):
-            continue
-        limits = spec.notion.belief_limits()
-        if limits == (None, None):
-            # Of other notions lifts say nothing: whatever is told may be too much.
-            limits = LiftLimits(Budget.of(0), Budget.of(0))
-        if limits.lower is not None and leak.eps_lower > float(limits.lower):
-            return True
-        if limits.upper is not None and leak.eps_upper > float(limits.upper):
-            return True
-    return False
+    return any(
+        leak.exceeds(notion)
+        for spec in specs
+        for secret, notion in spec.hidden
+        if leak.secret == (spec.column if secret is None else secret)
+    )
 
 
 def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
@@ -479,6 +566,31 @@ def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
         )
     for name in kept:
         yield f"{name!r} is kept by --keep, even if it reveals the secret"
+
+
+def _not_measured(
+    look: OtherColumns, columns: Sequence[ProtectedColumn], source: TableSource, rows: int
+) -> Iterable[str]:
+    """Say what of the output was not looked at, beside what the rows' own measure says."""
+    beside = [name for name in look.identities if name not in look.values]
+    if beside:
+        yield f"{_listed(beside)}: almost every value is unique, which identifies rows"
+    others = [name for name in look.unknown if name not in (*look.values, *look.identities)]
+    if others:
+        yield f"{_listed(others)}: too many values, or lists and structures"
+    for name, share in look.skipped.items():
+        if share > _WORTH_SAYING:
+            yield (
+                f"{name!r} in {100 * share:.2g} % of the rows, where its values are too rare to be "
+                "told from chance"
+            )
+    if rows > LOOKED_AT:
+        yield (
+            f"kept columns by themselves and the order of rows after the first {LOOKED_AT:,} rows"
+        )
+    hidden = {column.secret for column in columns if column.secret is not None}
+    for secret in sorted(hidden - set(source.columns)):
+        yield f"rows about {secret!r}, which is not in the table"
 
 
 def _listed(names: Sequence[str]) -> str:

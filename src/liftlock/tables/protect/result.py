@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
+from liftlock.exact.budget import Budget
 from liftlock.mechanism import Mechanism
 from liftlock.model.person import PerPerson
-from liftlock.notions.base import Notion
+from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lift import LeakRange
 
 if TYPE_CHECKING:
@@ -87,9 +89,40 @@ class ProtectedColumn:
     in_table: EmpiricalLeakage | None = None
     """For a prior or joint that was given, or smoothed: how the table itself agrees with it."""
 
+    @property
+    def facets(self) -> tuple[ProtectedColumn, ...]:
+        """The column once for each of its guarantees, as if there were no other."""
+        made = self.mechanism
+        if not made.also:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                secret=about,
+                mechanism=replace(
+                    made, certificate=each.certificate, context=each.context, also=()
+                ),
+            )
+            for (about, _), each in zip(self.promises, made.guarantees, strict=True)
+        )
+
+    @property
+    def promises(self) -> tuple[tuple[str | None, Notion], ...]:
+        """What it promises about which secrets; None is its own value."""
+        first, *also = self.mechanism.guarantees
+        return ((self.secret, first.notion), *((each.about, each.notion) for each in also))
+
+    def limits_for(self, secret: str) -> tuple[Notion, ...]:
+        """Return what it promises about a secret, which may be its own value."""
+        return tuple(
+            notion
+            for about, notion in self.promises
+            if secret == (self.name if about is None else about)
+        )
+
     def guards(self, secret: str) -> bool:
         """Tell whether it is protected so that this is not inferred; it may be its own value."""
-        return secret == (self.name if self.secret is None else self.secret)
+        return bool(self.limits_for(secret))
 
 
 @dataclass(frozen=True)
@@ -159,6 +192,23 @@ class BudgetShare:
     equal: Notion | None = None
     """What an equal split would give it; None if no equal split was proved to keep the total."""
     equal_kept: float | None = None
+    noise: Fraction = Fraction(0)
+    """The share of rows that are noise, where columns say more together than each by itself."""
+    equal_noise: Fraction = Fraction(0)
+
+    @property
+    def text(self) -> str:
+        """The share in words."""
+        return _share_text(self.notion, self.noise)
+
+    @property
+    def equal_text(self) -> str:
+        """The equal share in words; empty if none was proved."""
+        return "" if self.equal is None else _share_text(self.equal, self.equal_noise)
+
+
+def _share_text(notion: Notion, noise: Fraction) -> str:
+    return f"{notion}, {100 * float(noise):.3g} % noise" if noise else str(notion)
 
 
 @dataclass(frozen=True)
@@ -248,8 +298,19 @@ class KeptColumn:
     """Leakages in the table of values that tell more about the secret than chance would; infinity
     where one is ruled out. `liftlock.tables.protect.chance` has the error rate."""
     pooled: float = 0.0
-    """The share of rows whose values are too rare to be judged one by one, and were judged
-    together; the leakages are theirs if these are larger. 0 if there are none."""
+    """The share of rows whose values are too rare to be judged one by one, and tell more together;
+    0 if the leakages are those of single values."""
+
+    def exceeds(self, notion: Notion) -> bool:
+        """Tell whether it tells more than a notion allows a released column to tell."""
+        limits = notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        return any(
+            limit is not None and told > float(limit)
+            for told, limit in zip((self.eps_lower, self.eps_upper), limits, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -300,6 +361,8 @@ class Protection:
     """Those of them that were to be kept whatever they tell."""
     ordered: tuple[str, ...] = ()
     """Secrets and replaced columns by which the rows are sorted or grouped."""
+    identities: tuple[str, ...] = ()
+    """Kept columns in which nearly every row has a value of its own."""
     head: ReportHead = ReportHead()
     command: tuple[str, ...] = ()
     """The words of the command that asked for it, after ``liftlock``; empty if none did."""
@@ -311,10 +374,12 @@ class Protection:
 
         return judge(self)
 
-    def limits_of(self, leak: CombinedLeak) -> dict[str, Notion]:
+    def limits_of(self, leak: CombinedLeak) -> dict[str, tuple[Notion, ...]]:
         """Return what the columns that hide a secret promise: each by itself, or one for all."""
         return {
-            column.name: column.mechanism.notion if self.total is None else self.total.notion
+            column.name: column.limits_for(leak.secret)
+            if self.total is None
+            else (self.total.notion,)
             for column in self.columns
             if column.name in leak.columns and column.guards(leak.secret)
         }
@@ -324,5 +389,9 @@ class Protection:
         return tuple(
             leak.secret
             for leak in self.combined
-            if any(not leak.keeps(notion) for notion in self.limits_of(leak).values())
+            if any(
+                not leak.keeps(notion)
+                for notions in self.limits_of(leak).values()
+                for notion in notions
+            )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ from liftlock.model.columns import (
     Missing,
     Unseen,
 )
+from liftlock.model.conditional import FEWEST
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
@@ -75,6 +76,14 @@ class Policy:
             raise InputError("smooth is negative", value=self.smooth, remedy="give 0 or more")
 
 
+class Hidden(NamedTuple):
+    """What a column must not tell, and how much it may: of a secret, or of its own value."""
+
+    secret: str | None
+    """The column that must not be inferred; None is the value itself."""
+    notion: Notion
+
+
 @dataclass(frozen=True)
 class ColumnSpec:
     """One column to be replaced by what may be seen of it."""
@@ -100,14 +109,34 @@ class ColumnSpec:
     """The column that holds the budget of each row, where these differ; it is public."""
     normalise: bool = False
     """Whether the probabilities of a row's own prior are divided by their sum."""
+    also: tuple[Hidden, ...] = ()
+    """What else it must not tell: other secrets, or its own value beside a secret."""
+    given: tuple[str, ...] = ()
+    """Columns that stay in the output, which the mechanism may use: the guarantee holds for each
+    combination of their values, for whoever sees them."""
+    given_rows: int = FEWEST
+    """Given values in fewer rows than this share one table, which holds whatever the joint."""
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """All that it must not tell."""
+        return (Hidden(self.secret, self.notion), *self.also)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The columns that must not be inferred."""
+        return tuple(dict.fromkeys(each for each, _ in self.hidden if each is not None))
 
     def __post_init__(self) -> None:
-        if self.secret == self.column:
+        if self.also:
+            self._check_several()
+        if self.column in self.secrets:
             raise InputError(
                 "the column is its own secret",
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
             )
+        self._check_given()
         if self.decimals is not None and self.decimals not in range(MOST_DECIMALS + 1):
             raise InputError(
                 "not a number of decimals",
@@ -155,6 +184,46 @@ class ColumnSpec:
                 remedy="give a joint of the secret and the column",
             )
 
+    def _check_given(self) -> None:
+        """Refuse given columns that make no sense, or for which nothing is counted."""
+        for name in self.given:
+            if name in (self.column, *self.secrets):
+                raise InputError(
+                    "a column is given that is the secret or the released one",
+                    value=name,
+                    remedy="give columns that stay beside it",
+                )
+            if self.given.count(name) > 1:
+                raise InputError("a column is given twice", value=name, remedy="name it once")
+        if self.given and (self.local or self.context is not None):
+            raise InputError(
+                "given columns are counted in the table",
+                value=self.column,
+                remedy="leave out --given, or the joint, the prior and the per-user priors",
+            )
+        if self.given_rows < 1:
+            raise InputError("not a number of rows", value=self.given_rows, remedy="give 1 or more")
+
+    def _check_several(self) -> None:
+        """Refuse what is not counted for several secrets at once."""
+        if self.secret is None and self.secrets:
+            raise InputError(
+                "the value itself is named before a secret",
+                value=self.column,
+                remedy="give the secret first, and the value itself in also",
+            )
+        refused = None
+        if self.local or self.context is not None:
+            refused = "a prior or joint that is given: all are counted in the table"
+        elif self.policy.missing == "keep":
+            refused = "missing cells that are kept: make them a category"
+        elif exact(self.policy.smooth, name="smooth"):
+            refused = "counts that are smoothed: leave out smooth"
+        if refused is not None:
+            raise InputError(
+                "several guarantees for one column", value=self.column, remedy=f"not with {refused}"
+            )
+
 
 def check_group(specs: Sequence[ColumnSpec]) -> None:
     """Refuse what columns that are one value cannot have each for themselves."""
@@ -165,9 +234,10 @@ def check_group(specs: Sequence[ColumnSpec]) -> None:
         )
     for spec in specs:
         for what, same in (
-            ("secret", spec.secret == first.secret),
-            ("guarantee", str(spec.notion) == str(first.notion)),
+            ("secret", [each for each, _ in spec.hidden] == [each for each, _ in first.hidden]),
+            ("guarantee", list(map(str, spec.hidden)) == list(map(str, first.hidden))),
             ("utility", spec.utility == first.utility),
+            ("list of given columns", spec.given == first.given),
         ):
             if not same:
                 raise InputError(
@@ -197,6 +267,12 @@ def is_numeric(spec: ColumnSpec, kind: pa.DataType) -> bool:
 
 
 # --- what is asked for, in Python ---------------------------------------------------------------
+
+AnyNotion = Notion | str | float
+"""A notion, a claim such as ``"alip=1.3,0.7"``, or an epsilon of LIP."""
+AnySecrets = str | Sequence[str | Sequence[str | None] | None] | Mapping[str, Any] | None
+"""One secret for all columns, or one for each, or several of one column: by its name, as a list
+in the list, or as the list if there is one column. None is the value itself."""
 
 
 class SpecOptions(TypedDict, total=False):
@@ -228,22 +304,30 @@ class SpecOptions(TypedDict, total=False):
     """How many cells numbers are cut into."""
     decimals: int | Mapping[str, int] | None
     """How many decimals released numbers have; by default none, if all cells are whole numbers."""
-
-
-AnyNotion = Notion | str | float
-"""A notion, a claim such as ``"alip=1.3,0.7"``, or an epsilon of LIP."""
+    budget_of: Mapping[str, AnyNotion]
+    """The guarantee of single secrets, where it is not that of their column."""
+    value_budget: AnyNotion | Mapping[str, AnyNotion] | None
+    """What a column may tell of its own value besides, where it has a secret."""
+    given: str | Sequence[str]
+    """Columns that stay in the output, and that mechanisms may use: guarantees hold given each of
+    their values."""
+    given_rows: int
+    """Given values in fewer rows than this share one table."""
 
 
 def column_specs(
     column: str | Sequence[str] | Sequence[ColumnSpec],
     notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
-    secret: str | Sequence[str | None] | None = None,
+    secret: AnySecrets = None,
     **how: Unpack[SpecOptions],
 ) -> list[ColumnSpec]:
     """Say what is wanted of columns: of each the same, unless it is given by column.
 
     >>> [spec.bins for spec in column_specs(["age", "pay"], "lip=1", bins={"pay": 20})]
     [None, 20]
+    >>> (spec,) = column_specs("job", "lip=1", ["sex", "race"], budget_of={"race": "lip=0.5"})
+    >>> [f"{secret}: {notion}" for secret, notion in spec.hidden]
+    ['sex: lip(1)', 'race: lip(0.5)']
     """
     unknown = how.keys() - SpecOptions.__annotations__.keys()
     if unknown:
@@ -259,11 +343,12 @@ def column_specs(
                 remedy="give either a list of specs or the single-column arguments",
             )
         return names
-    secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
-    if len(secrets) != len(names):
+    secrets = _secrets_of(names, secret)
+    own: Mapping[Any, AnyNotion] = how.get("budget_of") or {}
+    unused = own.keys() - {each for some in secrets for each in some}
+    if unused:
         raise InputError(
-            f"{len(secrets)} secrets for {len(names)} columns",
-            remedy="give one value, or one per column",
+            "a budget of what is not a secret", value=min(unused), remedy="name it as a secret"
         )
     policy = Policy(
         how.get("missing", "category"),
@@ -272,11 +357,22 @@ def column_specs(
         tuple(how.get("spelled", ())),
         how.get("smooth", 0),
     )
+
+    def hidden_by(name: Any, told: Sequence[str | None]) -> list[Hidden]:
+        cap = _value_for(how.get("value_budget"), name)
+        # The value itself last.
+        found = [
+            Hidden(each, _notion(own[each] if each in own else _value_for(notion, name), name))
+            for each in sorted(told, key=lambda each: each is None)
+        ]
+        return found if cap is None else [*found, Hidden(None, _notion(cap, name))]
+
+    asked = [hidden_by(name, told) for name, told in zip(names, secrets, strict=True)]
     return [
         ColumnSpec(
             _text(name),
-            _notion(_value_for(notion, name), name),
-            hidden,
+            first.notion,
+            first.secret,
             _value_for(how.get("context"), name),
             _value_for(how.get("utility"), name),
             how.get("method"),
@@ -288,9 +384,43 @@ def column_specs(
             dict(how.get("local") or {}),
             how.get("local_budgets"),
             how.get("normalise", False),
+            tuple(also),
+            _names(how.get("given", ())),
+            how.get("given_rows", FEWEST),
         )
-        for name, hidden in zip(names, secrets, strict=True)
+        for name, (first, *also) in zip(names, asked, strict=True)
     ]
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(_text(name) for name in given)
+
+
+def _secrets_of(names: Sequence[Any], secret: AnySecrets) -> list[tuple[str | None, ...]]:
+    """Return the secrets of each column, without the same one twice."""
+    given: list[Any]
+    if secret is None or isinstance(secret, str):
+        given = [secret] * len(names)
+    elif isinstance(secret, Mapping):
+        unknown = [name for name in secret if name not in names]
+        if unknown:
+            raise InputError(
+                "secrets of a column that is not protected",
+                value=unknown[0],
+                remedy=f"name one of {', '.join(map(str, names))}",
+            )
+        given = [secret.get(name) for name in names]
+    else:
+        given = list(secret)
+        if len(names) == 1 and len(given) > 1:
+            given = [tuple(given)]
+    if len(given) != len(names):
+        raise InputError(
+            f"{len(given)} secrets for {len(names)} columns",
+            remedy="give one value, one per column, or a mapping from columns to their secrets",
+        )
+    lists = [(each,) if each is None or isinstance(each, str) else tuple(each) for each in given]
+    return [tuple(dict.fromkeys(each)) or (None,) for each in lists]
 
 
 def read_total(

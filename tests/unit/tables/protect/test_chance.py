@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.tables.protect.chance import Crossing, tail_within
+from liftlock.tables.protect.chance import Crossing, RarePools, tail_within
 
 
 def tail(both: int, marked: int, drawn: int, rows: int) -> Fraction:
@@ -94,7 +94,47 @@ def test_a_rise_of_two_nats_is_seen_in_ten_rows() -> None:
 
 def test_values_are_too_rare_to_judge_where_not_even_certainty_would_stand_out() -> None:
     few = {(secret, value): 6 for secret in "st" for value in range(20)}
-    assert Crossing(few).blind_share() == 1
+    assert Crossing(few).share_of(Crossing(few).rare) == 1
     mixed = few | {(secret, "large"): 240 for secret in "st"}
-    assert Crossing(mixed).blind_share() == pytest.approx(1 / 3)
-    assert Crossing({}).blind_share() == 0
+    assert Crossing(mixed).rare == tuple(range(20))
+    assert Crossing(mixed).share_of(range(20)) == pytest.approx(1 / 3)
+    assert Crossing({}).rare == ()
+
+
+def test_rare_values_that_go_with_the_secret_stand_out_together() -> None:
+    told = {(secret, f"{secret}{at}"): 3 for secret in "st" for at in range(40)}
+    told |= {(secret, "large"): 500 for secret in "st"} | {("s", "single"): 1}
+    seen = RarePools.of(Crossing(told))
+    # One row of three names the secret, and two are counted.
+    assert {cell[:3] for cell in seen.stand_out()} == {
+        ("s", "s", 80),
+        ("t", "t", 80),
+        ("s", "t", 0),
+        ("t", "s", 0),
+    }
+    assert seen.judged == pytest.approx(240 / 1241)
+    assert seen.skipped == pytest.approx(1 / 1241)
+
+
+def test_the_row_that_names_a_pool_is_not_counted_in_it() -> None:
+    # Values of two rows each: had both been counted, every pool would look full of its secret.
+    chance = random.Random(2)
+    counts = Counter((chance.choice("st"), at // 2) for at in range(2000))
+    seen = RarePools.of(Crossing(counts))
+    assert list(seen.stand_out()) == []
+    assert seen.judged == 1
+    assert sum(seen.crossing.counts.values()) == 1000
+
+
+def test_pools_that_are_rare_themselves_judge_nothing() -> None:
+    seen = RarePools.of(Crossing({("s", "a"): 2, ("t", "b"): 2, ("s", "c"): 300, ("t", "c"): 300}))
+    assert seen.judged == 0
+    assert seen.skipped == pytest.approx(4 / 604)
+
+
+def test_the_same_rows_in_another_order_make_the_same_pools() -> None:
+    chance = random.Random(2)
+    counts = Counter((chance.choice("st"), at // 4) for at in range(400))
+    backwards = dict(reversed(list(counts.items())))
+    one, other = (RarePools.of(Crossing(each)).crossing for each in (counts, backwards))
+    assert sorted(one.values.values()) == sorted(other.values.values())

@@ -113,11 +113,11 @@ def test_numbers_are_gathered_with_their_secrets_however_many_there_are() -> Non
     values = np.arange(3.0 * MOST_VALUES)
     values[5] = np.nan
     secrets: list[Any] = ["f", "m", None] * MOST_VALUES
-    numbers = NumberCollector("pay", "sex")
+    numbers = NumberCollector("pay", ("sex",))
     counts, rows = count_columns(Memory.of(4096, sex=secrets, pay=values), [], [numbers])
     assert (counts, rows) == ([], len(values))
     assert np.array_equal(numbers.numbers(), values, equal_nan=True)
-    told = numbers.secrets()
+    told = numbers.secrets("sex")
     assert told is not None
     assert told.to_pylist() == secrets
 
@@ -125,8 +125,8 @@ def test_numbers_are_gathered_with_their_secrets_however_many_there_are() -> Non
 def test_texts_that_are_no_numbers_are_refused_at_their_place() -> None:
     source = Memory.of(4, pay=["1", "2.5", "", "?", " 4e1 ", "six"])
     with pytest.raises(FileError, match=r"not a number at row 6, column 'pay': 'six'"):
-        count_columns(source, [], [NumberCollector("pay", None, ("?",))])
-    good = NumberCollector("pay", None, ("?",))
+        count_columns(source, [], [NumberCollector("pay", (), ("?",))])
+    good = NumberCollector("pay", (), ("?",))
     count_columns(Memory.of(4, pay=["1", "2.5", "", "?", " 4e1 "]), [], [good])
     assert np.array_equal(good.numbers(), [1, 2.5, np.nan, np.nan, 40], equal_nan=True)
 
@@ -134,7 +134,7 @@ def test_texts_that_are_no_numbers_are_refused_at_their_place() -> None:
 @pytest.mark.parametrize("wrong", ["inf", "nan", "-Infinity", "1,5", "0x10", "yes"])
 def test_numbers_are_finite(wrong: str) -> None:
     with pytest.raises(FileError, match="not a number at row 2"):
-        count_columns(Memory.of(pay=["1", wrong]), [], [NumberCollector("pay", None)])
+        count_columns(Memory.of(pay=["1", wrong]), [], [NumberCollector("pay")])
     if wrong == "inf":
         with pytest.raises(FileError, match="not a finite number at row 2"):
-            count_columns(Memory.of(pay=[1.0, math.inf]), [], [NumberCollector("pay", None)])
+            count_columns(Memory.of(pay=[1.0, math.inf]), [], [NumberCollector("pay")])

@@ -14,6 +14,7 @@ from liftlock.errors import InputError
 from liftlock.tables.protect import inspect as kept
 from liftlock.tables.protect.chance import Crossing
 from liftlock.tables.protect.inspect import inspect_other_columns, measure_leak
+from tests.published_rows import clinic
 from tests.unit.tables.protect.memory import Memory
 
 SECRET = ["f", "m", "f", None, "m", "f"] * 40
@@ -122,7 +123,25 @@ def test_what_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_values_in_few_rows_each_are_not_called_harmless() -> None:
     street = [f"{told} {at // 24}" for at, told in enumerate(SECRET)]
     source = Memory.of(120, street=street, x=[*"ab"] * 120, s=SECRET)
-    assert inspect_other_columns(source, ["street", "x"], ["s"], ["x"]).unknown == ("street",)
+    look = inspect_other_columns(source, ["street", "x"], ["s"], ["x"])
+    (leak,) = look.leaks
+    assert not look.unknown
+    assert look.skipped["street"] == pytest.approx(0, abs=0.2)
+    # They give the secret away together; half of the rows are in values of 4 or 8 rows each.
+    assert leak.eps_lower == math.inf
+    assert leak.pooled == pytest.approx(0.5)
+
+
+def test_a_clinic_for_two_patients_gives_them_away() -> None:
+    rows = clinic()
+    source = Memory.of(500, **{name: [row[name] for row in rows] for name in rows[0]})
+    look = inspect_other_columns(source, ["clinic", "dept"], ["hiv"], ["dept"])
+    (leak,) = look.leaks
+    share = sum(row["hiv"] == "1" for row in rows) / len(rows)
+    assert leak.eps_lower == math.inf
+    assert leak.eps_upper == pytest.approx(-math.log(share), abs=0.1)
+    assert 0.25 < leak.pooled < 0.49  # of the 49 %, those whose clinic has another row
+    assert leak.pooled + look.skipped["clinic"] == pytest.approx(0.49, abs=0.01)
 
 
 def test_protected_numbers_are_measured_against_in_bands() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import liftlock as ll
@@ -22,6 +24,7 @@ from liftlock.tables.protect import (
     Verdict,
     judge,
 )
+from tests.published_rows import sites
 
 INF = math.inf
 NONE = LeakRange(0.0, 0.0)
@@ -194,7 +197,7 @@ def test_rare_values_that_cannot_be_bounded_are_a_condition() -> None:
     told = row(unbounded_share=0.25, at_most=LeakRange(INF, INF))
     finding = only(judge(beside(told)))
     assert finding.kind == "open"
-    assert "in 25 %" in finding.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert "in 25 %" in finding.sentence
 
 
 def test_every_kept_column_owes_a_measure_for_every_secret() -> None:
@@ -204,9 +207,27 @@ def test_every_kept_column_owes_a_measure_for_every_secret() -> None:
     assert judge(beside(other)).level == "conditional"
 
 
+def test_columns_of_identities_are_a_condition_even_if_bands_of_them_tell_nothing() -> None:
+    finding = only(judge(beside(row("person"), identities=("person",))))
+    assert (finding.kind, finding.columns) == ("open", ("person",))
+    told = row("person", beyond=LeakRange(INF, INF))
+    assert len(judge(beside(told, identities=("person",))).findings) == 1
+
+
 def test_what_was_not_looked_at_is_a_condition() -> None:
-    finding = only(judge(protection(not_measured=("pairs of columns were not looked at",))))
-    assert (finding.kind, finding.sentence) == ("open", "pairs of columns were not looked at")
+    missed = ("3 pairs of columns", "the rest")
+    some = beside(row("a"), row("b"), not_measured=missed)
+    finding = only(judge(some))
+    assert (finding.kind, finding.sentence) == (
+        "open",
+        "not looked at: 3 pairs of columns; the rest",
+    )
+    # Whole rows, with all that is kept, were measured: parts of them tell no more.
+    whole = beside(row("a"), row("b"), row("a", "b"), not_measured=missed)
+    assert judge(whole).level == "kept"
+    assert judge(replace(whole, rows=2_000_000)).level == "conditional"
+    told = row("a", "b", population=LeakRange(0.6, 0.0))
+    assert len(judge(beside(row("a"), row("b"), told, not_measured=missed)).findings) == 2
 
 
 def test_rows_in_the_order_of_the_secret_are_a_condition() -> None:
@@ -316,6 +337,91 @@ def test_a_table_of_several_values_as_one_is_judged_by_their_promise() -> None:
     leak = replace(row(beyond=told, at_least=told), released=("a", "b"))
     pair = replace(column(), name="a + b")
     assert judge(beside(leak, columns=(pair,))).level == "broken"
+
+
+# --- promises that are given kept columns ---------------------------------------------------------
+
+
+@functools.cache
+def _by_site() -> ProtectedColumn:
+    frame = pa.Table.from_pylist(sites(2000))
+    done = ll.protect(frame, "code", ll.LIP("0.5"), secret="hiv", given=["site"], seconds=2)
+    (found,) = done.protection.columns
+    return found
+
+
+def given(*rows: RowLeak, **more: Any) -> Protection:
+    return beside(row("site", **TOLD), *rows, **{"columns": (_by_site(),)} | more)
+
+
+TOLD = {"alone": LeakRange(0.2, 0.3), "beyond": LeakRange(ABOVE, 0.5)}
+"""What the site tells: little alone; the certificate says that the code adds what it may."""
+
+
+def test_what_is_given_is_in_the_promise() -> None:
+    verdict = judge(given())
+    assert verdict.level == "kept"
+    assert 'lip(0.5) about "hiv" given "site"' in verdict.sentence
+
+
+def test_what_given_columns_tell_alone_is_said_and_is_no_breach() -> None:
+    much = row("site", alone=LeakRange(0.2, 0.7), population=LeakRange(0.2, 1.2))
+    verdict = judge(beside(much, columns=(_by_site(),)))
+    finding = only(verdict)
+    assert (verdict.level, finding.kind, verdict.proved) == ("conditional", "outside", True)
+    assert "no part of the promise" in finding.sentence
+    kept = (KeptColumn("site", "hiv", 2, 0.6, 0.0),)
+    assert only(judge(given(kept=kept))).kind == "outside"
+
+
+@pytest.mark.parametrize(
+    ("told", "level"), [((0.69, 0.0), "conditional"), ((0.71, 0.0), "broken"), ((0.4, 0.5), "kept")]
+)
+def test_other_columns_are_judged_beyond_what_was_given(
+    told: tuple[float, float], level: str
+) -> None:
+    # The site tells 0.2 down: of 0.71 down at least 0.51 are beyond that.
+    kept = (KeptColumn("pay", "hiv", 2, *told),)
+    rows = (row("pay"), row("site", "pay"))
+    found = given(*rows, kept=kept)
+    assert judge(found).level == level
+
+
+@pytest.mark.parametrize(
+    ("certain", "level"), [((0.0, 0.79), "conditional"), ((0.0, 0.81), "broken")]
+)
+def test_rows_are_judged_beyond_what_was_given(certain: tuple[float, float], level: str) -> None:
+    told = row(
+        "site", "pay", population=LeakRange(0.0, 1.0), population_at_least=LeakRange(*certain)
+    )
+    assert judge(given(row("pay"), told)).level == level
+    apart = row("pay", population=LeakRange(0.0, 1.0), population_at_least=LeakRange(*certain))
+    expected = "broken" if level == "broken" else "kept"
+    assert judge(given(apart, row("site", "pay"))).level == expected
+
+
+def test_what_the_released_adds_to_more_than_was_given() -> None:
+    told = LeakRange(0.0, 0.7)
+    assert judge(given(row("pay"), row("site", "pay", beyond=told))).level == "conditional"
+    sure = row("site", "pay", beyond=told, at_least=LeakRange(0.0, 0.6))
+    assert judge(given(row("pay"), sure)).level == "broken"
+    # A mixture over sites, which nobody sees who has the row.
+    assert judge(given(row("pay", beyond=told), row("site", "pay"))).level == "kept"
+
+
+def test_a_given_column_that_does_not_go_out_is_not_in_the_promise() -> None:
+    # Without the site another promise was proved, which whoever has the rows is told.
+    told = row("pay", population=LeakRange(0.0, 3.0), population_at_least=LeakRange(0.0, 3.0))
+    verdict = judge(beside(told, columns=(_by_site(),)))
+    assert (verdict.level, "given" in verdict.sentence) == ("broken", False)
+    assert judge(beside(row("pay"), columns=(_by_site(),))).level == "kept"
+
+
+def test_leaving_a_given_column_out_takes_it_out_of_the_promise() -> None:
+    run = ("protect", "t.csv", "--given", "site", "--keep", "pay")
+    much = row("site", alone=LeakRange(0.2, 0.7))
+    found = judge(beside(much, columns=(_by_site(),), command=run))
+    assert found.command_for() == "liftlock protect t.csv --keep pay --drop site"
 
 
 # --- the whole ------------------------------------------------------------------------------------

@@ -156,6 +156,22 @@ def test_one_report_for_all_rows_of_a_person() -> None:
     assert protection.person.most_rows == 3
 
 
+def test_rows_that_go_out_hold_the_report_of_their_person() -> None:
+    """What they tell is that of the value that was taken for the person, not of the row."""
+    protection = protect(LIP("0.6"), per_person="repeat")
+    chances = rows_of(protection.columns[0].mechanism)
+    usual = {}
+    for user, (_, values) in by_person(ROWS).items():
+        often = Counter(values)
+        usual[user] = min(often, key=lambda value: (-often[value], value))
+    rows = Counter((told, usual[user], at % 2) for at, (user, told, _) in enumerate(ROWS))
+    least, most = lifts(rows, lambda x, k: {(y, k): p for y, p in chances[x].items()})
+    assert least is not None
+    (seen,) = [each for each in protection.rows_out if each.kept == ("k",)]
+    assert seen.population.eps_upper == pytest.approx(math.log(most), rel=1e-9)
+    assert seen.population.eps_lower == pytest.approx(-math.log(least), rel=1e-9)
+
+
 def test_reports_are_drawn_anew_and_by_the_table() -> None:
     """The share of each report among people is that of the table, to 6 standard errors."""
     protection = protect(LIP("0.6"), None, per_person="repeat")
@@ -299,7 +315,8 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     assert [each.name for each in protection.repeating] == ["visitor", "code"]
     seen = protection.repeating[0]
     assert (seen.values, seen.most_rows) == (120, 6)
-    assert seen.reason == "rows of one value agree in 's'"
+    assert seen.reason == "it is called like an id"
+    assert protection.repeating[1].reason == "rows of one value agree in 's'"
     made = protection.columns[0].mechanism
     level = max(
         math.log(float(one[y] / other[y])) if other.get(y) else math.inf

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from liftlock import LIP
-from liftlock.errors import InputError, LiftlockError, NotComposable, NotDefined
+from liftlock import LIP, Prior, design
+from liftlock.errors import LiftlockError, NotComposable, NotDefined
 from liftlock.notions import ALIP, LDP, Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.tables.protect import Protection, TotalBudget
+from liftlock.tables.protect.design import with_noise
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.spec import ColumnSpec
 from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
@@ -70,9 +71,10 @@ def test_both_columns_together_keep_the_total(total: Notion, lower: float, upper
     assert [leak.secret for leak in bound.leaks] == ["s"]
     assert not protection.exceeded_secrets()
     # The search is no worse than an equal split, and says what that would keep.
-    assert sum(share.kept for share in bound.shares) >= sum(
-        share.equal_kept or 0 for share in bound.shares
+    kept, equal = (
+        math.prod(getattr(share, name) for share in bound.shares) for name in ("kept", "equal_kept")
     )
+    assert kept >= equal
     for share, column in zip(bound.shares, protection.columns, strict=True):
         assert column.mechanism.notion == share.notion
         origin = column.mechanism.origin
@@ -151,15 +153,45 @@ def test_too_many_tuples_are_refused_with_the_reason(monkeypatch: pytest.MonkeyP
         protect(LIP("1"))
 
 
-def test_columns_that_tell_another_secret_cannot_share_a_total() -> None:
-    """A column that hides one secret tells another wholly: no share of the budget helps."""
+def test_columns_that_say_together_what_neither_says_alone() -> None:
+    """The secret is one value xor the other: no share of each is small enough without noise."""
+    chance = random.Random(5)
+    rows = [(chance.randrange(2), chance.randrange(2)) for _ in range(800)]
     source = Memory.of(
         64,
-        s=[row[0] for row in PEOPLE],
-        t=[row[1] for row in PEOPLE],
-        job=[f"{row[1]}{at % 2}" for at, row in enumerate(PEOPLE)],
-        town=[row[2] for row in PEOPLE],
+        s=[str(job ^ town) for job, town in rows],
+        job=[f"j{job}" for job, _ in rows],
+        town=[f"t{town}" for _, town in rows],
     )
-    specs = [ColumnSpec("job", LIP("0.5"), "s"), ColumnSpec("town", LIP("0.5"), "t")]
-    with pytest.raises((NotDefined, InputError), match="together"):
-        prepare(source, specs, total=LIP("0.5"), curve=False, seconds=5)
+    specs = [ColumnSpec(name, LIP("0.5"), "s") for name in ("job", "town")]
+    protection = prepare(source, specs, total=LIP("0.5"), curve=False, seconds=6)
+    bound = protection.total
+    assert bound is not None
+    jobs, towns = (rows_of(each.mechanism) for each in protection.columns)
+    counts = Counter((str(job ^ town), f"j{job}", f"t{town}") for job, town in rows)
+
+    def chances(job: str, town: str) -> dict[Any, Fraction]:
+        return {(y, z): p * q for y, p in jobs[job].items() for z, q in towns[town].items()}
+
+    assert within(lifts(counts, chances), 0.5, 0.5)
+    assert any(share.noise > 0 for share in bound.shares)
+    assert all(share.kept > 0.05 for share in bound.shares)
+    assert any("noise" in share.text for share in bound.shares)
+
+
+def test_noise_draws_without_looking_at_the_value() -> None:
+    prior = Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    made = design(prior, LIP("1"))
+    less = with_noise(made, Fraction(1, 4))
+    before, after = rows_of(made), rows_of(less)
+    outputs = {y for line in before.values() for y in line}
+    masses = {"a": Fraction(1, 2), "b": Fraction(3, 10), "c": Fraction(1, 5)}
+    for y in outputs:
+        mean = sum(masses[x] * before[x].get(y, Fraction(0)) for x in masses)
+        for x in masses:
+            wanted = Fraction(3, 4) * before[x].get(y, Fraction(0)) + mean / 4
+            assert abs(float(after[x].get(y, Fraction(0)) - wanted)) < 2.0**-48
+    assert less.origin is not None
+    assert made.origin is not None
+    assert less.origin.objective < made.origin.objective
+    assert less.origin.gap is None
