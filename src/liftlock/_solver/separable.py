@@ -40,7 +40,7 @@ from liftlock._solver.random_decomposition import even_columns
 from liftlock.errors import extra
 from liftlock.exact.integers import Floats
 from liftlock.exact.linear_programme import Highs
-from liftlock.exact.reproducible import dot, log
+from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.rounding import rounding
 from liftlock.exact.tolerances import TOLERANCES
 from liftlock.utility.base import Separable, TermKind, Utility, Variance
@@ -537,8 +537,9 @@ class SeparableOracle:
             )
 
         self.opened = 0
-        pieces = max(1, math.ceil(math.log(ratio) / _SLICE))
-        ends = [ratio ** (k / pieces - 1.0) for k in range(pieces)] + [1.0]
+        width = float(log(ratio))
+        pieces = max(1, math.ceil(width / _SLICE))
+        ends = [float(exp(width * (k / pieces - 1.0))) for k in range(pieces)] + [1.0]
         ends[0] = float(programme.lower[variable])
         todo = [(low, high, -np.inf) for low, high in itertools.pairwise(ends)]
         least, vertices = np.inf, np.zeros((0, n))

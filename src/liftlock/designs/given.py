@@ -33,6 +33,7 @@ from liftlock.estimate.models.given import lift_question, model_given
 from liftlock.estimate.question import Question
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Integers
+from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import DEFAULT_BITS, round_rows
 from liftlock.mechanism import Mechanism
 from liftlock.model import Conditional, Context
@@ -276,7 +277,7 @@ def _usual_row(
             [float(masses[x]) if x in masses.alphabet else 0.0 for x in piece.inputs]
         )
         order = [own.inputs.index(x) for x in piece.inputs]
-        law[places] += max(size, 1e-9) * chances @ own.floats()[order]
+        law[places] += max(size, 1e-9) * dot(chances, own.floats()[order])
     if not law.any():
         law[0] = 1.0
     found: Integers = round_rows((law / law.sum())[None, :], bits)[0]

@@ -18,8 +18,7 @@ import liftlock as ll
 from liftlock import LIP, Mechanism
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.model.person import PersonRule
-from liftlock.notions import ALIP, LDP, Notion
-from liftlock.notions.registry import parse_claim
+from liftlock.notions import ALIP, LDP, Notion, parse_claim
 from liftlock.tables.people import PersonColumn, PersonCounter
 from liftlock.tables.protect import Protection
 from liftlock.tables.protect.person import find_repeating

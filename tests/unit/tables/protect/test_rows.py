@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.notions import LDP, LIP
+from liftlock.tables.protect import Protection, RowLeak
 from liftlock.tables.protect import rows as looking
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.result import Protection, RowLeak
 from liftlock.tables.protect.spec import ColumnSpec, Policy
 from liftlock.transfer.bets import ERROR_RATE
 from tests.published_rows import (

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import liftlock as ll
+from liftlock import Mechanism
 from liftlock.errors import InputError, NotDefined
-from liftlock.mechanism import Mechanism
 from liftlock.notions import LDP, LIP, Notion, parse_claim
 from liftlock.tables.protect.spec import ColumnSpec, Hidden, column_specs
 from liftlock.tables.releases import release_frame

@@ -13,8 +13,7 @@ import pytest
 
 from liftlock import LIP, Prior, design
 from liftlock.errors import LiftlockError, NotComposable, NotDefined
-from liftlock.notions import ALIP, LDP, Notion
-from liftlock.notions.registry import parse_claim
+from liftlock.notions import ALIP, LDP, Notion, parse_claim
 from liftlock.tables.protect import Protection, TotalBudget
 from liftlock.tables.protect.design import with_noise
 from liftlock.tables.protect.plan import prepare
