@@ -786,6 +786,11 @@ def test_where_the_marker_is_not_seen_nothing_is_drawn(
     assert heard.value.where == "/safe"
 
 
+def test_leftovers_need_a_session() -> None:
+    with pytest.raises(InputError, match="no active Spark session"):
+        ls.leftovers("safe")
+
+
 def test_without_pyspark() -> None:
     with mock.patch.dict(sys.modules, {"pyspark": None}):
         for name in [name for name in sys.modules if name.startswith("liftlock.spark")]:

@@ -241,7 +241,10 @@ def two_executors_work(spark: SparkSession, folder: Path) -> None:
         import time
 
         (notes / str(os.getppid())).touch()
+        until = time.monotonic() + 300
         while len(list(notes.iterdir())) < 2:
+            if time.monotonic() > until:
+                raise RuntimeError("only one executor works")
             time.sleep(0.05)
         return []
 
