@@ -58,7 +58,7 @@ machines: $(VENV)/.stamp-test  ## Pages, designs and stored mechanisms once more
 # Half the time of the unit tests goes into searches, pictures, large tables and the libraries of others.
 QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \
   $(patsubst %,--ignore-glob='tests/unit/%',designs/*/* designs/test_[!dl]* report/* \
-    notions/test_relations.py cli/test_demo.py test_designing.py test_sklearn.py test_spark.py)
+    notions/test_relations.py cli/test_demo.py test_designing.py test_sklearn.py test_spark*.py)
 
 .PHONY: check
 check: lint  ## The fast part of it, for every change: lint, types, layers, most unit tests

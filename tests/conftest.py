@@ -27,15 +27,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "liftlock"))
 gc.set_threshold(50_000, 20, 20)
 
 
-LONGEST = "tests/unit/test_spark.py::test_in_one_session"
+LONGEST = (
+    "tests/unit/test_spark_cluster.py::test_on_a_cluster",
+    "tests/unit/test_spark.py::test_in_one_session",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the test that takes longest before all others.
+    """Start the tests that take longest before all others.
 
-    It cannot be shared between workers: late in the run, all but one would wait for its end.
+    They cannot be shared between workers: late in the run, all but one would wait for their end.
     """
-    items.sort(key=lambda item: item.nodeid != LONGEST)
+    items.sort(key=lambda item: item.nodeid not in LONGEST)
 
 
 def pytest_collection_finish() -> None:

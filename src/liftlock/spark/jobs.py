@@ -32,7 +32,8 @@ _PAUSE = 0.1
 def run_stoppable(spark: SparkSession, description: str, work: Callable[[], T]) -> T:
     """Do some work with Spark; when this returns or raises, no task of it runs any more.
 
-    What interrupts this (Ctrl-C) cancels its jobs first. Jobs keep the group of the caller, who may
+    What interrupts this (Ctrl-C) cancels its jobs first. Tasks that do not end within a minute are
+    not waited for, which a note at the exception says. Jobs keep the group of the caller, who may
     cancel that one too; without one they get their own.
     """
     from pyspark.util import InheritableThread

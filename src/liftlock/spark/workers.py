@@ -50,7 +50,7 @@ def check_shared(spark: SparkSession, folder: str, path: str) -> None:
     """
     leave_marker(folder)
     for answer in _ask_workers(spark, f"liftlock: do the workers share {path}?", _answer(folder)):
-        seen = _wait_for(Path(folder) / answer.said) if answer.said else False
+        seen = _wait_for(Path(folder) / answer.said, PATIENCE) if answer.said else False
         if not seen:
             raise unshared(path, answer.host, answer.trouble or "the driver does not see its files")
 
@@ -76,12 +76,13 @@ def draw_where_shared(work: Work, folder: str, path: str) -> Work:
 
     Once the driver has deleted the folder, no batch more is drawn for it.
     """
+    patience = PATIENCE
 
     def seen(batches: Batches) -> Batches:
         import socket
 
         for batch in batches:
-            trouble = _look_for_marker(folder)
+            trouble = _look_for_marker(folder, patience)
             if trouble:
                 with send_refusals():
                     raise unshared(path, socket.gethostname(), trouble)
@@ -115,9 +116,11 @@ class Answer(NamedTuple):
 
 
 def _answer(folder: str) -> Callable[[], tuple[str, str]]:
+    patience = PATIENCE
+
     def answer() -> tuple[str, str]:
         name = uuid.uuid4().hex
-        trouble = _look_for_marker(folder)
+        trouble = _look_for_marker(folder, patience)
         if not trouble:
             try:
                 (Path(folder) / name).touch(exist_ok=False)
@@ -128,19 +131,20 @@ def _answer(folder: str) -> Callable[[], tuple[str, str]]:
     return answer
 
 
-def _look_for_marker(folder: str) -> str:
+def _look_for_marker(folder: str, patience: float) -> str:
     """Return why a worker does not see what the driver left, or nothing if it does."""
     try:
-        return "" if _wait_for(Path(folder) / MARKER) else "it does not see the driver's files"
+        seen = _wait_for(Path(folder) / MARKER, patience)
     except OSError as error:
         return f"it cannot look into it ({error.strerror})"
+    return "" if seen else "it does not see the driver's files"
 
 
-def _wait_for(path: Path) -> bool:
+def _wait_for(path: Path, patience: float) -> bool:
     """Tell whether a file can be seen, after some time if need be."""
     import time
 
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + patience
     while not path.exists():
         if time.monotonic() > until:
             return False
