@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import liftlock.designs
-from liftlock import Context, Joint, Mechanism, Prior, Table, continuous
+from liftlock import Conditional, Context, Joint, Mechanism, Prior, Table, continuous
 from liftlock._solver.problem import restrict_to_support
 from liftlock.designs import DESIGNS, Design, design, design_as_published
 from liftlock.designs.base import PRIOR_KINDS
@@ -108,10 +108,14 @@ def check(
     if isinstance(made.channel, Table):
         weights = made.channel.weights.astype(object)
         assert {sum(row) for row in weights.tolist()} == {2**52}
-    kept = context if notion.name == "ldp" else restrict_to_support(context)[0]
-    assert made.channel.inputs.labels == kept.inputs.labels
     if keeps:
         assert (made.certificate.notion, made.notion.budgets) == (notion.name, notion.budgets)
+    if isinstance(context, Conditional):
+        for each in given_each(made, context):
+            confirm(each)
+        return
+    kept = context if notion.name == "ldp" else restrict_to_support(context)[0]
+    assert made.channel.inputs.labels == kept.inputs.labels
     confirm(made)
     goal = make_utility(utility, kept.inputs)
     masses = representative(kept).floats()
@@ -126,6 +130,18 @@ def check(
     if origin.bound is not None:
         better = origin.bound - origin.objective
         assert (better if goal.larger_is_better else -better) >= -slack
+
+
+def given_each(made: Mechanism, context: Conditional) -> Iterator[Mechanism]:
+    """Return what is released given each value: the rows of its table, under its own joint."""
+    table = made.table
+    assert context.uses_given(table.inputs)
+    for label in context.given.labels:
+        known = restrict_to_support(context.context_of(label))[0]
+        pairs = [(context.group_of(label), x) for x in known.inputs.labels]
+        rows = table.weights[[table.inputs.index(pair) for pair in pairs]]
+        own = Table.of(known.inputs, table.outputs, rows.tolist(), bits=table.bits)
+        yield Mechanism.prove(own, made.notion, known)
 
 
 def confirm(made: Mechanism) -> None:
@@ -401,8 +417,9 @@ def test_a_design_that_lies_is_caught() -> None:
 
 
 def test_kinds_are_those_of_the_contexts() -> None:
-    # Graphs and users with a prior each have designs of their own.
-    assert set(get_args(Kind)) == {*PRIOR_KINDS, "profiles", "per-user"}
+    # Graphs and users with a prior each have designs of their own; a joint for each given value
+    # has those of a joint.
+    assert set(get_args(Kind)) == {*PRIOR_KINDS, "given", "profiles", "per-user"}
     for kind in PRIOR_KINDS:
         assert worlds.context(kind, 3, "random", 0).kind == kind
 
