@@ -623,7 +623,7 @@ def draw_report() -> None:
         folder = Path(name)
         table, report, shot = folder / "people.csv", folder / "report.html", folder / "shot.png"
         table.write_text(people_csv(), encoding="utf-8")
-        asked = ["--column", "job", "--secret", "household", "--drop", "schooling"]
+        asked = ["--column", "job", "--secret", "household", "--drop", "schooling", "--drop", "pay"]
         asked += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5"]
         written = ["-o", str(folder / "safe.csv"), "--report", str(report)]
         assert main(["protect", str(table), *asked, *written]) == 0
