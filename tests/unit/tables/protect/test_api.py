@@ -99,8 +99,9 @@ def test_columns_as_one_value() -> None:
 
 
 def test_refusals_name_the_place() -> None:
-    with pytest.raises(InputError, match="2 secrets for 1 columns"):
-        ll.protect(FRAME, "job", ll.LIP("1"), secret=["household", "region"])
+    names = ["household", "region", "schooling"]
+    with pytest.raises(InputError, match="3 secrets for 2 columns"):
+        ll.protect(FRAME, ["job", "pay"], ll.LIP("1"), secret=names)
     with pytest.raises(InputError, match="no such column"):
         ll.protect(FRAME, "work", ll.LIP("1"))
     wrong = FRAME.astype({"pay": str})
