@@ -136,6 +136,7 @@ def lock(
     plain = blended(Fraction(0))
     unprotected: UnprotectedInput | None = None
     refused: Guarantee | None = None
+    proved: tuple[Guarantee, ...] = ()
     try:
         proved = _certify_all(wanted, plain, impossible)
         refused = next((each for each in proved if not each.certificate.holds), None)
@@ -161,7 +162,9 @@ def lock(
         if refused is None:
             assert unprotected is not None
             raise unprotected
-        smallest = refused.notion.say_smallest(plain, refused.context)
+        # A notion of somebody's own is in no registry: it is asked itself.
+        asked = wanted[len(proved) - 1].notion
+        smallest = asked.say_smallest(plain, refused.context)
         raise NotCertified(refused.certificate, smallest, refused.about or "")
     return _make_locked(draft, *found)
 

@@ -88,6 +88,6 @@ def test_what_is_no_context_is_refused() -> None:
 def test_every_option_has_a_meaning(key: str) -> None:
     entry = DESIGNS[key]
     said = option_meanings(entry)
-    assert set(option_names(entry)) - {"watch", "explain"} == set(said)
+    assert set(option_names(entry)) - {"watch", "explain", "beside"} == set(said)
     for name, meaning in said.items():
         assert meaning, f"{key} does not say what {name} means"
