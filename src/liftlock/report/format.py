@@ -12,7 +12,7 @@ from fractions import Fraction
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table as Grid
 
-from liftlock.exact.decimals import GLUE
+from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model.alphabet import Label
 
@@ -67,6 +67,24 @@ def nats(value: float, digits: int = DIGITS) -> str:
     ('0.572', 'any amount', 'any amount')
     """
     return "any amount" if value > CERTAIN else amount(value, digits)
+
+
+def most_nats(value: float) -> str:
+    """Write by how much a belief changes at most: never less than it is.
+
+    >>> most_nats(1.7216), most_nats(0.0), most_nats(math.inf)
+    ('1.73', '0', 'any amount')
+    """
+    return "any amount" if value > CERTAIN else round_up_text(Fraction(value))
+
+
+def least_nats(value: float) -> str:
+    """Write by how much a belief changes at least: never more than it is.
+
+    >>> least_nats(1.3579), least_nats(math.inf)
+    ('1.35', 'any amount')
+    """
+    return "any amount" if math.isinf(value) else round_down_text(Fraction(value))
 
 
 def percent(share: float, digits: int = 3) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -11,7 +11,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from liftlock.model.structured import UserChannel
-from liftlock.report.format import amount, grid_of, nats, percent, printable, shown, title_of
+from liftlock.report.format import (
+    amount,
+    grid_of,
+    least_nats,
+    most_nats,
+    nats,
+    percent,
+    printable,
+    shown,
+    title_of,
+)
 from liftlock.report.text.audit import certificate_lines, guarantee_lines
 
 if TYPE_CHECKING:
@@ -133,7 +143,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         words = (
             f"{'counts were smoothed' if column.learned else 'given, not learned'}: by the table's "
             "own counts beliefs fall by "
-            f"{nats(own.eps_lower, 3)} and rise by {nats(own.eps_upper, 3)} nats"
+            f"{most_nats(own.eps_lower)} and rise by {most_nats(own.eps_upper)} nats"
         )
         if own.holds:
             parts.append(Text(words, style="dim"))
@@ -228,7 +238,7 @@ def _rows(leaks: Sequence[RowLeak]) -> list[RenderableType]:
             shown(leak.secret),
             _both(leak.population),
             _both(leak.beyond),
-            _both(leak.at_least),
+            _both(leak.at_least, least_nats),
             most,
         )
     said = (
@@ -255,8 +265,8 @@ def _is_told_by_fewer(leak: RowLeak, leaks: Sequence[RowLeak]) -> bool:
     )
 
 
-def _both(leak: LeakRange) -> str:
-    return f"{nats(leak.eps_lower, 3)} / {nats(leak.eps_upper, 3)}"
+def _both(leak: LeakRange, text: Callable[[float], str] = most_nats) -> str:
+    return " / ".join(map(text, leak))
 
 
 def _spent(leak: CombinedLeak, side: str) -> str:

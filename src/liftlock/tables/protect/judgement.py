@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
+from liftlock.exact.decimals import GLUE
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model.conditional import FEWEST
 from liftlock.notions.lift import LeakRange
-from liftlock.report.format import CERTAIN, percent, shown
+from liftlock.report.format import CERTAIN, least_nats, most_nats, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
@@ -842,9 +842,7 @@ def _share(share: float) -> str:
 
 
 def _up_to(value: float) -> str:
-    if value > CERTAIN:
-        return "any amount"
-    return f"up to {round_up_text(Fraction(value))} nats"
+    return most_nats(value) if value > CERTAIN else f"up to {most_nats(value)} nats"
 
 
 def _surely(least: LeakRange, limits: _Limits) -> str:
@@ -852,11 +850,7 @@ def _surely(least: LeakRange, limits: _Limits) -> str:
     values = [
         value for value, budget in zip(least, limits.sides, strict=True) if _beyond(value, budget)
     ]
-    return f"at least {' and '.join(map(_at_least, values))}"
-
-
-def _at_least(value: float) -> str:
-    return "any amount" if math.isinf(value) else round_down_text(Fraction(value))
+    return f"at least {' and '.join(map(least_nats, values))}"
 
 
 def _budgets(limits: _Limits) -> str:
