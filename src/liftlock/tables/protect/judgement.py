@@ -57,6 +57,8 @@ class _Limits(NamedTuple):
     notion: Notion
     given: tuple[str, ...] = ()
     """The columns that it is given: it is for whoever knows them, beyond what they tell."""
+    released: tuple[str, ...] = ()
+    """The columns that promise it: those of one mechanism."""
 
     @property
     def sides(self) -> tuple[Budget | None, Budget | None]:
@@ -75,8 +77,10 @@ class _Limits(NamedTuple):
         return self.lower is not None or self.upper is not None
 
 
-def _limits_of(notion: Notion, given: tuple[str, ...] = ()) -> _Limits:
-    return _Limits(*notion.belief_limits(), notion, given)
+def _limits_of(
+    notion: Notion, given: tuple[str, ...] = (), released: tuple[str, ...] = ()
+) -> _Limits:
+    return _Limits(*notion.belief_limits(), notion, given, released)
 
 
 def _names(column: ProtectedColumn) -> tuple[str, ...]:
@@ -226,23 +230,23 @@ class _Court:
         yield from self._people()
 
     @cached_property
-    def limits(self) -> dict[str, list[tuple[frozenset[str], _Limits]]]:
-        """What was promised about each secret, and of which released columns."""
-        found: dict[str, list[tuple[frozenset[str], _Limits]]] = {}
+    def limits(self) -> dict[str, list[_Limits]]:
+        """What was promised about each secret."""
+        found: dict[str, list[_Limits]] = {}
         for column in self.protection.columns:
             for each in _promises(column, self.protection.stays):
                 total = self.protection.total
                 asked = each.notion if total is None else total.notion
+                limits = _limits_of(asked, each.given, _names(column))
                 for secret in each.about:
-                    limits = _limits_of(asked, each.given)
-                    found.setdefault(secret, []).append((frozenset(_names(column)), limits))
+                    found.setdefault(secret, []).append(limits)
         return found
 
     def limits_for(self, secret: str, released: Sequence[str] = ()) -> list[_Limits]:
         """Return the promises of released columns about a secret; of all, if these have none."""
         promised = self.limits.get(secret, [])
-        own = [limits for names, limits in promised if names <= set(released)]
-        return own or [limits for _, limits in promised]
+        own = [limits for limits in promised if set(limits.released) <= set(released)]
+        return own or promised
 
     def _people(self) -> Iterator[Finding]:
         """Look at people who have several rows, of whom single rows are protected only."""
@@ -480,18 +484,17 @@ class _Court:
             return self._not_in_lifts(what, row.secret, row.kept, row.population, limits)
         if row.values == 1:  # what never changes tells nothing: the certificate decides
             return None
-        measures = self._measures(row, limits)
-        if set(row.kept) == set(limits.given):  # proved, and what they tell alone is not promised
-            alone = f"{beside} alone"
-            within = _all_within(row.alone, limits)
-            return None if within else self._outside(alone, row.secret, row.kept, row.alone, limits)
+        given = set(row.kept) == set(limits.given)
+        # Of one mechanism it is proved what is added to what it is given, but not of several.
+        proved = given and set(row.released) <= set(limits.released)
+        measures = [] if proved else self._measures(row, limits)
         for each in measures:
             if _any_beyond(each.least, limits):
                 return self._measured("broken", row, each, limits)
         for each in reversed(measures):
             if not _all_within(each.leak, limits):
                 return self._measured("open", row, each, limits)
-        if row.unbounded_share and set(limits.given) <= set(row.kept):
+        if row.unbounded_share and not proved and set(limits.given) <= set(row.kept):
             return Finding(
                 "open",
                 f"{what}: in {_share(row.unbounded_share)} of the rows the values of {beside} "
@@ -502,6 +505,8 @@ class _Court:
                 promised=limits.texts,
                 remedies=self._answers(row.kept),
             )
+        if given and not _all_within(row.alone, limits):
+            return self._outside(f"{beside} alone", row.secret, row.kept, row.alone, limits)
         return None
 
     def _measures(self, row: RowLeak, limits: _Limits) -> list[_Measure]:
@@ -521,6 +526,8 @@ class _Court:
         told = self._told_by(row.secret, limits.given)
         subject = f"{what}, beyond what {_listed(limits.given)} tells"
         least = _without_given(row.population_at_least, told)
+        if set(limits.given) == set(row.kept):
+            return [beyond]
         if not set(limits.given) <= set(row.kept):  # whoever has the row sees the given cells too
             unknown = any(map(math.isinf, told))
             return [_Measure(subject, told if unknown else least, least)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -445,3 +446,17 @@ def test_the_verdict_of_a_protection_is_that_of_the_judge() -> None:
     told = beside(row(beyond=LeakRange(INF, INF)))
     assert told.verdict == judge(told)
     assert told.verdict.level == "conditional"
+
+
+def test_what_several_columns_tell_together_is_not_proved_of_each_given_others() -> None:
+    draw = random.Random(4)
+    bits = [[draw.random() < 0.5 for _ in "akh"] for _ in range(8000)]
+    frame = pa.Table.from_pylist(
+        [{"hiv": h, "site": "NS"[k], "a": "uv"[a], "b": "uv"[h ^ a ^ k]} for a, k, h in bits]
+    )
+    # Without the site neither tells anything, nor do both; with it they tell all.
+    done = ll.protect(
+        frame, ["a", "b"], ll.LIP("0.5"), secret="hiv", given=["site"], seconds=2, curve=False
+    )
+    assert done.verdict.level == "broken"
+    assert done.verdict.findings[0].columns == ("site",)
