@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -222,6 +222,11 @@ class OneValueEach:
     def columns(self) -> tuple[str, ...]:
         """The names of all columns."""
         return self.source.columns
+
+    @property
+    def as_written(self) -> OneValueEach:
+        """The same rows with the blanks around their cells, if the table reads them."""
+        return replace(self, source=getattr(self.source, "as_written", self.source))
 
     def _value(self, name: str) -> pa.Array:
         if name not in self._values:

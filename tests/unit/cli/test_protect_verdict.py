@@ -69,6 +69,14 @@ def test_the_verdict_stands_in_the_last_lines(run: Run) -> None:
     assert max(map(len, lines[:-1])) <= 110
 
 
+def test_blanks_of_a_csv_are_looked_at_as_they_go_out(run: Run) -> None:
+    draw = random.Random(6)
+    told = [draw.random() < 0.5 for _ in range(2000)]
+    lines = [f"{draw.choice('uv')},{draw.choice('ab')}{' ' * each},{each}" for each in told]
+    files = {"people.csv": "\n".join(["code,ward,hiv", *lines, ""])}
+    assert verdict_of(run(*ASK, "--json", files=files))["level"] == "broken"
+
+
 def test_nothing_but_what_was_proved_is_kept(run: Run) -> None:
     done = run(*CLEAN, files=FILES)
     assert done.code == 0

@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -380,6 +380,8 @@ class CsvFile:
     """A CSV file; see `liftlock.tables.formats.base.TableFile`."""
 
     layout: CsvLayout
+    stripped: bool = True
+    """Whether cells are read without the blanks around them."""
 
     @classmethod
     def from_file(
@@ -397,6 +399,11 @@ class CsvFile:
         if delimiter is None and layout.mark in known:
             note(f"the cells of {path} are separated by {known[layout.mark]}, and were read so")
         return cls(layout)
+
+    @property
+    def as_written(self) -> CsvFile:
+        """The same file with the blanks around its cells, as they go out if a column stays."""
+        return replace(self, stripped=False)
 
     @property
     def path(self) -> Path:
@@ -448,11 +455,15 @@ class CsvFile:
         return column_position(where, layout.columns, column, header=layout.header)
 
     def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[RowBatch]:
-        """Give the cells without quotation marks and blanks around them; empty ones are null."""
+        """Give the cells without quotation marks and blanks around them; empty ones are null.
+
+        If they are not `stripped`, blanks stay, and null is what has not even quotation marks.
+        """
         places = [self.place(column) for column in columns]
         total = self.path.stat().st_size
         schema = pa.schema([(column, pa.string()) for column in columns])
-        with read_ahead(_read_texts(self.layout, places, schema)) as pieces:
+        texts = _read_texts(self.layout, places, schema, strip=self.stripped)
+        with read_ahead(texts) as pieces:
             for piece, done in pieces:
                 yield piece
                 if watch is not None:
@@ -469,19 +480,21 @@ class CsvFile:
 
 
 def _read_texts(
-    layout: CsvLayout, places: Sequence[int], schema: pa.Schema
+    layout: CsvLayout, places: Sequence[int], schema: pa.Schema, *, strip: bool
 ) -> Iterator[tuple[RowBatch, int]]:
     distinct = sorted(set(places))
     for rows in raw_rows(layout, distinct):
         if not len(rows):
             continue
         slots = [distinct.index(place) for place in places]
-        yield text_batch(rows, slots, schema), rows.done
+        yield text_batch(rows, slots, schema, strip=strip), rows.done
 
 
-def text_batch(rows: RawRows, slots: Sequence[int], schema: pa.Schema) -> RowBatch:
+def text_batch(
+    rows: RawRows, slots: Sequence[int], schema: pa.Schema, *, strip: bool = True
+) -> RowBatch:
     """Return some columns as they are read; it has all rows even if there is no column."""
-    arrays = [cell_texts(rows, slot) for slot in slots]
+    arrays = [cell_texts(rows, slot, strip=strip) for slot in slots]
     cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=arrays)
     return RowBatch(pa.RecordBatch.from_struct_array(cells), rows.first_row)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,8 +76,11 @@ def group_rows(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], in
         yield tuple(key), number
 
 
-def to_countable(column: pa.Array, name: str) -> pa.Array:
-    """Return a column as it can be grouped: plain, texts without blanks around, NaN missing."""
+def to_countable(column: pa.Array, name: str, *, written: bool = False) -> pa.Array:
+    """Return a column as it can be grouped: plain, texts without blanks around, NaN missing.
+
+    With `written` it is as it goes out if it stays: with blanks, and NaN is a number of its own.
+    """
     column = whole_array(column)
     if pa.types.is_dictionary(column.type):
         # Batches bring dictionaries of their own, which grouping does not join.
@@ -89,10 +93,11 @@ def to_countable(column: pa.Array, name: str) -> pa.Array:
             remedy="choose a column of text, numbers or booleans",
         )
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return pc.utf8_trim_whitespace(column)
+        return column if written else pc.utf8_trim_whitespace(column)
     if pa.types.is_floating(kind):
         # Not a number is not equal to itself, and would be counted again in each batch.
-        return pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        instead = pa.scalar(-math.inf if written else None, kind)
+        return pc.if_else(pc.is_nan(column), instead, column)
     return column
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ from liftlock.tables.formats.base import TableSource
 from liftlock.tables.protect.chance import Crossing, RarePools
 from liftlock.tables.protect.count import (
     MOST_VALUES,
-    CombinationCounter,
     group_rows,
     to_countable,
 )
 from liftlock.tables.protect.result import KeptColumn
+from liftlock.transfer.bets import ERROR_RATE
 
 LOOKED_AT = 1_000_000
 """Kept columns are looked at in so many rows, the first ones."""
@@ -61,23 +62,21 @@ def inspect_other_columns(
 ) -> OtherColumns:
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
-    A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
-    bands. Of a column that is independent of a secret anything is measured in at most 1 of 100
-    tables. `allowed` are columns that may stay whatever they tell. A source whose rows come
-    in no order says so by an attribute `unordered`.
+    A secret may be a replaced column: its own values. Many different numbers are measured in bands
+    and, unless nearly all differ, one by one; each way has half of the error. Of a column that is
+    independent of a secret anything is measured in at most 1 of 100 tables. `allowed` are columns
+    that may stay whatever they tell. A source whose rows come in no order says so by an attribute
+    `unordered`.
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
-    pairs = {
-        (name, target): _ColumnPair(CombinationCounter((target, name)))
-        for name in others
-        for target in targets
-    }
+    pairs = {(name, target): _ColumnPair(name, target) for name in others for target in targets}
     sizes = {name: _ColumnValues(name) for name in others}
     orders = [] if getattr(source, "unordered", False) else [RowOrder(name) for name in targets]
     wanted = {*others, *targets}
     rows = 0
-    for piece in source.batches([name for name in source.columns if name in wanted]):
+    names = [name for name in source.columns if name in wanted]
+    for piece in as_written(source).batches(names):
         for pair in pairs.values():
             pair.add(piece.batch)
         for order in orders:
@@ -99,12 +98,14 @@ def inspect_other_columns(
         not_measured = False
         for secret in secrets:
             pair = pairs[name, secret]
-            counts = pair.measurable_counts(is_identity=name in identities)
-            if counts is None:
+            ways = pair.measurable_counts(is_identity=name in identities)
+            if not ways:
                 not_measured |= name not in identities
                 continue
-            leak, share = _measure_column(name, secret, counts)
-            leaks.append(leak)
+            error = ERROR_RATE / len(ways)
+            found = [_measure_column(name, secret, Crossing(each, error)) for each in ways]
+            leaks.append(reduce(_larger, (leak for leak, _ in found)))
+            share = found[0][1]
             not_measured |= share > _MOST_SKIPPED
             skipped[name] = max(share, skipped.get(name, 0.0))
         if not_measured:
@@ -118,14 +119,27 @@ def inspect_other_columns(
     return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered, usable, skipped)
 
 
-def _measure_column(
-    name: str, secret: str, counts: Mapping[tuple[Any, Any], int]
-) -> tuple[KeptColumn, float]:
+def as_written(source: TableSource) -> TableSource:
+    """Return the table with cells as they go out if they stay, where they are read otherwise."""
+    written: TableSource = getattr(source, "as_written", source)
+    return written
+
+
+def _larger(one: KeptColumn, other: KeptColumn) -> KeptColumn:
+    """Return what a column tells in one way of looking at it or another, whichever is more."""
+    return replace(
+        one,
+        eps_lower=max(one.eps_lower, other.eps_lower),
+        eps_upper=max(one.eps_upper, other.eps_upper),
+        pooled=max(one, other, key=lambda leak: max(leak.eps_lower, leak.eps_upper)).pooled,
+    )
+
+
+def _measure_column(name: str, secret: str, seen: Crossing) -> tuple[KeptColumn, float]:
     """Return what a column tells, and the share of rows whose values are too rare to say.
 
     Values are judged one by one, and the rare ones together; each way has half of the error.
     """
-    seen = Crossing(counts)
     if not seen.rare:
         return KeptColumn(name, secret, len(seen.values), *measure_leak(seen)), 0.0
     seen = replace(seen, error=seen.error / 2)
@@ -151,7 +165,7 @@ class _ColumnValues:
         if self.closed:
             return
         try:
-            cells = to_countable(batch.column(self.name), self.name)
+            cells = to_countable(batch.column(self.name), self.name, written=True)
         except InputError:  # lists and structures are not looked into
             self.closed = self.nested = True
             return
@@ -170,7 +184,10 @@ class _ColumnValues:
 class _ColumnPair:
     """A column that stays beside one that does not, counted until there are too many pairs."""
 
-    tally: CombinationCounter
+    name: str
+    target: str
+    counts: Counter[tuple[Any, Any]] = field(default_factory=Counter)
+    """Of (cell of the target, cell that stays)."""
     rows: int = 0
     closed: bool = False
 
@@ -179,37 +196,43 @@ class _ColumnPair:
         if self.closed:
             return
         try:
-            self.tally.add(batch)
+            theirs = to_countable(batch.column(self.target), self.target)
+            ours = to_countable(batch.column(self.name), self.name, written=True)
         except InputError:  # lists and structures are not looked into
             self.closed = True
             return
+        for (told, cell), number in group_rows([theirs, ours]):
+            self.counts[None if told == "" else told, cell] += number
         self.rows += batch.num_rows
-        self.closed = len(self.tally.counts) > _MOST_PAIRS
+        self.closed = len(self.counts) > _MOST_PAIRS
 
-    def measurable_counts(self, *, is_identity: bool) -> Mapping[tuple[Any, Any], int] | None:
-        """Return the counts with numbers of many values in bands; None if they say nothing."""
-        counts: Mapping[tuple[Any, Any], int] = self.tally.counts
+    def measurable_counts(self, *, is_identity: bool) -> list[Mapping[tuple[Any, Any], int]]:
+        """Return the counts with numbers of many values in bands, and of single ones if possible.
+
+        None at all if they say nothing.
+        """
+        counts: Mapping[tuple[Any, Any], int] = self.counts
         told = merge_into_bands({(ours, theirs): count for (theirs, ours), count in counts.items()})
         if told is not None:
             counts = {(theirs, ours): count for (ours, theirs), count in told.items()}
-        values = merge_into_bands(counts)
-        if values is not None:
-            return values
         # What was counted until there were too many pairs is as good as the first rows are.
         closed = self.closed and (told is None or not counts)
-        return None if closed or is_identity else counts
+        single = [] if closed or is_identity else [counts]
+        banded = merge_into_bands(counts)
+        return single if banded is None else [banded, *single]
 
     def is_identity(self) -> bool:
         """Tell whether nearly every row has a value of its own."""
-        return 0 < self.rows < 2 * len({value for _, value in self.tally.counts})
+        return 0 < self.rows < 2 * len({value for _, value in self.counts})
 
     def is_copy(self) -> bool:
         """Tell whether the column that stays is the other one, perhaps under other names."""
-        if all(a == b or _alike(a) == _alike(b) for a, b in self.tally.counts):
-            return any(theirs is not None for theirs, _ in self.tally.counts)
+        pairs = {(theirs, _stripped(ours)) for theirs, ours in self.counts}
+        if all(a == b or _alike(a) == _alike(b) for a, b in pairs):
+            return any(theirs is not None for theirs, _ in pairs)
         forward: dict[Any, Any] = {}
         backward: dict[Any, Any] = {}
-        for theirs, ours in self.tally.counts:
+        for theirs, ours in pairs:
             if forward.setdefault(ours, theirs) != theirs:
                 return False
             if backward.setdefault(theirs, ours) != ours:
@@ -218,6 +241,10 @@ class _ColumnPair:
             return False
         # Where all values differ, any two columns go one to one: only the values themselves tell.
         return 2 * len(forward) <= self.rows
+
+
+def _stripped(cell: object) -> object:
+    return cell.strip() if isinstance(cell, str) else None if cell == -math.inf else cell
 
 
 def _alike(cell: object) -> object:

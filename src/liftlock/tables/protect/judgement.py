@@ -678,7 +678,8 @@ class _Court:
                 tuple(names),
                 remedies=self._drops(names),
             )
-        found = {name for each in judged for name in each.columns}.union(*groups.values())
+        against = [each for each in judged if each.kind != "outside"]
+        found = {name for each in against for name in each.columns}.union(*groups.values())
         unique = [name for name in self.protection.identities if name not in found]
         if unique:
             yield Finding(
@@ -687,6 +688,15 @@ class _Court:
                 "measured in bands only",
                 columns=tuple(unique),
                 remedies=self._drops(unique),
+            )
+        banded = dict.fromkeys(name for row in rows for name in row.banded if name not in found)
+        if numbers := [name for name in banded if name not in unique]:
+            yield Finding(
+                "open",
+                f"the numbers of {_listed(numbers)} were measured in bands only: a single one may "
+                "tell more than its band",
+                columns=tuple(numbers),
+                remedies=self._drops(numbers),
             )
         if self.protection.not_measured and not self._seen_whole(judged):
             yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions.lift import LeakRange
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.count import secret_label, to_countable
-from liftlock.tables.protect.inspect import band_edges, parse_number
+from liftlock.tables.protect.inspect import as_written, band_edges, parse_number
 from liftlock.tables.protect.result import ProtectedColumn, RowLeak, RowWitness
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.transfer.bets import ERROR_RATE, Bets
@@ -68,6 +68,9 @@ _FEWEST = 30
 
 _BITS = 31
 """Two numbers of so many bits are one of 64."""
+
+_MOST_INPUTS = 1 << 62
+"""So many combinations of inputs have numbers."""
 
 _WORTH = 4.0
 """About so many standard errors are chance: a guess, to know where to look."""
@@ -128,6 +131,12 @@ class _Names:
         return list(self.known)
 
 
+class _Band(NamedTuple):
+    """Numbers up to an edge, from the one before."""
+
+    place: int
+
+
 @dataclass
 class _KeptReader:
     """Reads a kept column: its cells, or the bands that its numbers are in."""
@@ -137,14 +146,22 @@ class _KeptReader:
     names: _Names = field(default_factory=_Names)
 
     def codes(self, batch: pa.RecordBatch) -> Codes:
-        return self.names.of_column(to_countable(batch.column(self.name), self.name), self._rename)
+        cells = to_countable(batch.column(self.name), self.name, written=True)
+        return self.names.of_column(cells, self._rename)
 
     def _rename(self, value: Any) -> Any:
         number = None if self.edges is None else parse_number(value)
         if number is None or self.edges is None:
             return value
-        at = min(bisect_left(self.edges, number), len(self.edges) - 1)
-        return f"{self.edges[at - 1]:g} to {self.edges[at]:g}" if at else f"to {self.edges[0]:g}"
+        return _Band(min(bisect_left(self.edges, number), len(self.edges) - 1))
+
+    def label(self, code: int) -> Any:
+        """Return the cell that a number stands for, or the band in words."""
+        found = self.names.labels[code]
+        if not isinstance(found, _Band) or self.edges is None:
+            return found
+        last = f"to {self.edges[found.place]:.12g}"
+        return f"{self.edges[found.place - 1]:.12g} {last}" if found.place else last
 
 
 class _Tally:
@@ -207,7 +224,7 @@ class _KeptSet:
             places.append(pair & ((1 << _BITS) - 1))
         places.append(code)
         return tuple(
-            reader.names.labels[place]
+            reader.label(place)
             for reader, place in zip(self.readers, reversed(places), strict=True)
         )
 
@@ -273,6 +290,11 @@ class _Released:
     def outputs_in_all(self) -> int:
         """How many combinations of outputs there are."""
         return math.prod(len(each.outputs) for each in self.channels)
+
+    @property
+    def inputs_in_all(self) -> int:
+        """How many combinations of inputs there are, met or not."""
+        return math.prod(len(each.inputs) for each in self.channels)
 
     @property
     def needs(self) -> set[str]:
@@ -825,7 +847,9 @@ class _Look:
 
     def _count(self, released: _Released, secrets: Sequence[_Secret]) -> list[_KeptSet]:
         """Count all sets of kept columns in one pass."""
-        if len(released.columns) > 1 and released.outputs_in_all > MOST_OUTPUTS:
+        if len(released.columns) > 1 and (
+            released.outputs_in_all > MOST_OUTPUTS or released.inputs_in_all >= _MOST_INPUTS
+        ):
             raise _TooManyTuples
         readers = {name: _KeptReader(name, band_edges(sizes)) for name, sizes in self.kept.items()}
         looks = [
@@ -834,7 +858,7 @@ class _Look:
         ]
         wanted = {*readers, *released.needs, *(each.column for each in secrets)}
         names = [name for name in self.source.columns if name in wanted]
-        for piece in self.source.batches(names, self.watch):
+        for piece in as_written(self.source).batches(names, self.watch):
             with cell_errors_in(self.source, piece):
                 inputs = released.inputs(piece.batch)
             codes = released.codes(inputs)

@@ -163,3 +163,23 @@ def test_only_the_first_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
     source = Memory.of(50, code=code, x=[*"ab"] * 120, s=SECRET)
     with pytest.raises(InputError, match="determines"):
         inspect_other_columns(source, ["code", "x"], ["s"], ["x"])
+
+
+def test_what_a_number_tells_is_not_hidden_by_its_band() -> None:
+    told = [random.Random(at).random() < 0.5 for at in range(9000)]
+    pay = [2 * (at % 60) + each for at, each in enumerate(told)]  # odd for one secret
+    source = Memory.of(500, pay=pay, x=[*"abc"] * 3000, s=["yn"[each] for each in told])
+    (leak,) = inspect_other_columns(source, ["pay", "x"], ["s"], ["x"]).leaks
+    assert (leak.eps_lower, leak.values) == (math.inf, 20)
+
+
+def test_blanks_tell_what_goes_out_with_them() -> None:
+    chance = random.Random(2)
+    told = [chance.random() < 0.5 for _ in range(900)]
+    for cells in (
+        [chance.choice("ab") + " " * each for each in told],
+        [chance.choice([1.0, math.nan if each else None]) for each in told],
+    ):
+        source = Memory.of(100, town=cells, x=[*"abc"] * 300, s=["yn"[each] for each in told])
+        (leak,) = inspect_other_columns(source, ["town", "x"], ["s"], ["x"]).leaks
+        assert leak.eps_lower == math.inf

@@ -460,3 +460,12 @@ def test_what_several_columns_tell_together_is_not_proved_of_each_given_others()
     )
     assert done.verdict.level == "broken"
     assert done.verdict.findings[0].columns == ("site",)
+
+
+def test_numbers_in_bands_are_a_condition() -> None:
+    verdict = judge(beside(row(banded=("site",))))
+    assert (verdict.level, verdict.proved) == ("conditional", False)
+    assert "bands" in only(verdict).sentence
+    # What a given column tells is no breach; that it was measured in bands is not said by that.
+    much = row("site", alone=LeakRange(0.2, 0.7), banded=("site",))
+    assert not judge(beside(much, columns=(_by_site(),))).proved

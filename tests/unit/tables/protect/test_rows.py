@@ -262,3 +262,30 @@ def test_rare_values_of_a_kept_column_are_not_measured_as_nothing() -> None:
     leak = leak_of(prepared(rows, ColumnSpec("dept", LIP("0.5"), "hiv")), "clinic")
     assert leak.unbounded_share > 0.49
     assert leak.population.eps_lower == math.inf
+
+
+def test_bands_of_long_numbers_are_not_joined() -> None:
+    draw = random.Random(3)
+    rows = []
+    for _ in range(4000):
+        hiv, late = draw.random() < 0.5, draw.random() < 0.5
+        when = 1_700_000_000 + 100 * late + draw.randrange(100)
+        rows.append({"hiv": "ny"[hiv], "when": when, "code": "uv"[hiv != late]})
+    leak = leak_of(prepared(rows, ColumnSpec("code", LIP("0.1"), secret="hiv")), "when")
+    assert (leak.values, leak.banded) == (20, ("when",))
+    assert leak.beyond.eps_lower == math.inf
+    assert leak.witness is not None
+    assert leak.witness.kept[0].startswith("17000000")
+
+
+def test_columns_of_too_many_inputs_are_looked_at_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(looking, "_MOST_INPUTS", 4)
+    draw = random.Random(5)
+    rows = [
+        {name: draw.choice("abc") for name in ("hiv", "site", "code", "dept")} for _ in "abc" * 99
+    ]
+    specs = [ColumnSpec(name, LIP("0.5"), secret="hiv") for name in ("code", "dept")]
+    found = prepared(rows, *specs)
+    assert [leak.released for leak in found.rows_out] == [("code",), ("dept",)]
