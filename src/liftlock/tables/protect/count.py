@@ -75,7 +75,7 @@ def group_rows(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], in
         yield tuple(key), number
 
 
-def to_countable(column: pa.Array, name: str) -> pa.Array:
+def to_countable(column: pa.Array, name: str, *, trim: bool = True) -> pa.Array:
     """Return a column as it can be grouped: plain, texts without blanks around, NaN missing."""
     column = whole_array(column)
     if pa.types.is_dictionary(column.type):
@@ -89,7 +89,7 @@ def to_countable(column: pa.Array, name: str) -> pa.Array:
             remedy="choose a column of text, numbers or booleans",
         )
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return pc.utf8_trim_whitespace(column)
+        return pc.utf8_trim_whitespace(column) if trim else column
     if pa.types.is_floating(kind):
         # Not a number is not equal to itself, and would be counted again in each batch.
         return pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)

@@ -94,12 +94,15 @@ class _Promise(NamedTuple):
     notion: Notion
     given: tuple[str, ...]
     """The columns that it is given."""
+    banded: tuple[str, ...]
+    """Those of them whose numbers are given by their band only."""
 
     @property
     def text(self) -> str:
-        """The subject in words, such as ``"hiv" given "region"``."""
+        """The subject in words, such as ``"hiv" given "region" and the band of "age"``."""
         name = shown(self.about[0])
-        return f"{name} given {_listed(self.given)}" if self.given else name
+        known = ["the band of " * (each in self.banded) + shown(each) for each in self.given]
+        return f"{name} given {_joined(known)}" if known else name
 
 
 def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
@@ -110,6 +113,7 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
     encoding = column.mechanism.encoding
     rules = None if encoding is None else encoding.given
     given = () if rules is None else rules.names
+    banded = () if rules is None else tuple(code.name for code in rules.columns if code.numeric)
     seen = set(given) <= set(stays)
     own = tuple(dict.fromkeys((column.name, *_names(column))))
     every = []
@@ -118,7 +122,7 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
         rests = given if each.context.kind == "given" else ()
         # For a person with several rows the promise is not that of a single row.
         notion = each.notion if place else column.mechanism.promised
-        every.append(_Promise(own if about is None else (about,), notion, rests))
+        every.append(_Promise(own if about is None else (about,), notion, rests, banded))
     chosen = {each.about for each in every if bool(each.given) == seen}
     return [each for each in every if bool(each.given) == seen or each.about not in chosen]
 
@@ -221,6 +225,7 @@ class _Court:
         yield from self._combined()
         rows = list(self._rows())
         yield from rows
+        yield from self._bands()
         yield from self._order_of_rows()
         yield from self._not_measured(rows)
         yield from self._people()
@@ -481,7 +486,16 @@ class _Court:
         if row.values == 1:  # what never changes tells nothing: the certificate decides
             return None
         measures = self._measures(row, limits)
-        if set(row.kept) == set(limits.given):  # proved, and what they tell alone is not promised
+        if set(row.kept) == set(limits.given):
+            # Proved, unless cells that go out differ by blanks that are not read; and what they
+            # tell alone is not promised.
+            kinds: tuple[tuple[Kind, LeakRange], ...] = (
+                ("broken", measures[0].least),
+                ("open", measures[0].leak),
+            )
+            for kind, leak in kinds:
+                if _any_beyond(leak, limits):
+                    return self._measured(kind, row, measures[0], limits)
             alone = f"{beside} alone"
             within = _all_within(row.alone, limits)
             return None if within else self._outside(alone, row.secret, row.kept, row.alone, limits)
@@ -575,6 +589,25 @@ class _Court:
             remedies=self._drops(columns),
             excess=max(leak),
         )
+
+    def _bands(self) -> Iterator[Finding]:
+        """Look at given numbers, which go out themselves although the promise knows their band."""
+        banded = {
+            name: each.about[0]
+            for column in self.protection.columns
+            for each in _promises(column, self.protection.stays)
+            for name in each.banded
+            if name in each.given
+        }
+        for name, secret in banded.items():
+            yield Finding(
+                "outside",
+                f"{shown(name)} goes out as it is, and the promise is given its band: whoever "
+                f"reads the number itself may learn more about {shown(secret)}",
+                secret,
+                (name,),
+                remedies=self._drops((name,)),
+            )
 
     def _answers(self, names: Sequence[str], *, given: bool = False) -> tuple[Remedy, ...]:
         """Return what answers a finding about kept columns; the promise given them first, or not.
@@ -814,8 +847,11 @@ def _nats_of(leak: CombinedLeak, side: str) -> float:
 
 def _listed(names: Sequence[str]) -> str:
     """Name columns: the first few, and how many more there are."""
+    return _joined([shown(name) for name in names])
+
+
+def _joined(every: Sequence[str]) -> str:
     most = 4
-    every = [shown(name) for name in names]
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most} more"
     if len(every) < _SEVERAL:

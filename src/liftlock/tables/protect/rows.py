@@ -137,7 +137,9 @@ class _KeptReader:
     names: _Names = field(default_factory=_Names)
 
     def codes(self, batch: pa.RecordBatch) -> Codes:
-        return self.names.of_column(to_countable(batch.column(self.name), self.name), self._rename)
+        # Cells go out with the blanks around them: these may tell something, too.
+        cells = to_countable(batch.column(self.name), self.name, trim=False)
+        return self.names.of_column(cells, self._rename)
 
     def _rename(self, value: Any) -> Any:
         number = None if self.edges is None else parse_number(value)
