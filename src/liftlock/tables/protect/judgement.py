@@ -485,6 +485,8 @@ class _Court:
             return self._not_in_lifts(what, row.secret, row.kept, row.population, limits)
         if row.values == 1:  # what never changes tells nothing: the certificate decides
             return None
+        if set(row.kept) < set(limits.given):  # whoever has the row sees all that is given
+            return None
         measures = self._measures(row, limits)
         if set(row.kept) == set(limits.given):
             # Proved, unless cells that go out differ by blanks that are not read; and what they
@@ -533,7 +535,8 @@ class _Court:
             ]
         # Of P(s|k,y) / P(s|given) only bounds are known: what was given is taken off, or added.
         told = self._told_by(row.secret, limits.given)
-        subject = f"{what}, beyond what {_listed(limits.given)} tells"
+        tell = "tells" if len(limits.given) == 1 else "tell"
+        subject = f"{what}, beyond what {_listed(limits.given)} {tell}"
         least = _without_given(row.population_at_least, told)
         if not set(limits.given) <= set(row.kept):  # whoever has the row sees the given cells too
             unknown = any(map(math.isinf, told))

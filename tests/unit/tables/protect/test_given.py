@@ -551,3 +551,38 @@ def test_many_combinations_of_given_values_need_no_memory() -> None:
     assert release(frame(rows), done.mechanisms["x"], drop=names[3:]).shape == (9000, 4)
     with pytest.raises(InputError, match="more combinations of given values"):
         protected(rows, "x", "s", names)
+
+
+def test_a_rest_that_nobody_is_in_costs_no_answer() -> None:
+    """The shared table confuses values, but for reports that are there it was not used."""
+    rows = TABLES["hospital"]()
+    how = {"secret": "hiv", "given": "region", "unseen": "map"}
+    done = ll.protect(frame(rows), "department", ll.LIP("0.1"), **how)
+    made = done.mechanisms["department"]
+    counted = aggregate(done.frame, made)
+    with pytest.raises(LiftlockError, match="give the same reports"):
+        made.estimate(counted, about="population", method="unbiased")
+    told, regions = [row["department"] for row in rows], [row["region"] for row in rows]
+    truth, inside = Counter(told), 0
+    for seed in range(40):
+        found = made.estimate(made.simulate(told, regions, seed=seed), given=regions)
+        assert found.method == "unbiased"
+        assert sum(each.raw for each in found.answers) == pytest.approx(len(rows))
+        inside += sum(each.low <= truth[each.name] <= each.high for each in found.answers)
+    assert inside >= 0.9 * 40 * len(truth)
+
+
+def test_some_of_the_given_columns_are_no_row() -> None:
+    """A rare tuple tells all: what one of its columns tells beside y is not for anybody."""
+    draw = random.Random(4)
+    rows: list[Row] = []
+    for at in range(3000):
+        ill, ward = draw.random() < 0.4, draw.choice("vw")
+        region = "rare" if at < 1 else draw.choice("NS")
+        result = "+-"[draw.random() < (0.7 if ill else 0.3)]
+        rows.append({"region": region, "ward": ward, "ill": "ny"[ill], "result": result})
+    done = protected(rows, "result", "ill", ["region", "ward"])
+    assert done.mechanisms["result"].context.rest
+    assert done.verdict.level == "kept" or {each.kind for each in done.verdict.findings} == {
+        "outside"
+    }
