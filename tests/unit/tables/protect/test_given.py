@@ -556,19 +556,22 @@ def test_many_combinations_of_given_values_need_no_memory() -> None:
 def test_a_rest_that_nobody_is_in_costs_no_answer() -> None:
     """The shared table confuses values, but for reports that are there it was not used."""
     rows = TABLES["hospital"]()
-    how = {"secret": "hiv", "given": "region", "unseen": "map"}
-    done = ll.protect(frame(rows), "department", ll.LIP("0.1"), **how)
+    done = ll.protect(
+        frame(rows), "department", ll.LIP("0.1"), secret="hiv", given="region", unseen="map"
+    )
     made = done.mechanisms["department"]
     counted = aggregate(done.frame, made)
     with pytest.raises(LiftlockError, match="give the same reports"):
         made.estimate(counted, about="population", method="unbiased")
     told, regions = [row["department"] for row in rows], [row["region"] for row in rows]
-    truth, inside = Counter(told), 0
+    truth: Counter[Any] = Counter(told)
+    inside = 0
     for seed in range(40):
         found = made.estimate(made.simulate(told, regions, seed=seed), given=regions)
+        answers: list[Any] = list(found.answers)
         assert found.method == "unbiased"
-        assert sum(each.raw for each in found.answers) == pytest.approx(len(rows))
-        inside += sum(each.low <= truth[each.name] <= each.high for each in found.answers)
+        assert sum(each.raw for each in answers) == pytest.approx(len(rows))
+        inside += sum(each.low <= truth[each.name] <= each.high for each in answers)
     assert inside >= 0.9 * 40 * len(truth)
 
 
