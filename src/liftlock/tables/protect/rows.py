@@ -35,7 +35,7 @@ from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions.lift import LeakRange
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.count import secret_label, to_countable
-from liftlock.tables.protect.inspect import band_edges, parse_number
+from liftlock.tables.protect.inspect import band_edges, number_text, parse_number
 from liftlock.tables.protect.result import ProtectedColumn, RowLeak, RowWitness
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.transfer.bets import ERROR_RATE, Bets
@@ -146,7 +146,8 @@ class _KeptReader:
         if number is None or self.edges is None:
             return value
         at = min(bisect_left(self.edges, number), len(self.edges) - 1)
-        return f"{self.edges[at - 1]:g} to {self.edges[at]:g}" if at else f"to {self.edges[0]:g}"
+        last = number_text(self.edges[at])
+        return f"{number_text(self.edges[at - 1])} to {last}" if at else f"to {last}"
 
 
 class _Tally:

@@ -589,3 +589,15 @@ def test_some_of_the_given_columns_are_no_row() -> None:
     assert done.verdict.level == "kept" or {each.kind for each in done.verdict.findings} == {
         "outside"
     }
+
+
+@pytest.mark.parametrize("first", [0, 1_700_000_000_000, 10**17])
+@pytest.mark.parametrize("given", [(), "code"])
+def test_bands_of_large_numbers_are_told_apart(first: int, given: Any) -> None:
+    """Times in milliseconds differ in their last digits: each band has a name of its own."""
+    rows = coded_by([str(first + 100_000 * place) for place in range(100)])
+    done = protected(rows, "result", "illness", given)
+    (row,) = done.protection.rows_out
+    assert row.values == 20
+    if given:
+        assert len(done.mechanisms["result"].context.given) == 20
