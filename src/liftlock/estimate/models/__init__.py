@@ -5,7 +5,6 @@ from liftlock.estimate.models.dense import Dense, OutputSums, model_of
 from liftlock.estimate.models.given import (
     lift_question,
     model_given,
-    of_those_there,
     read_given,
     reported_channel,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "model_given",
     "model_of",
     "no_prior_error",
-    "of_those_there",
     "read_given",
     "read_profiles",
     "read_users",
