@@ -215,9 +215,18 @@ class Mechanism(StoredObject):
     @property
     def guarantee(self) -> str:
         """What it guarantees in short, e.g. ``lip(epsilon=1)``; several are joined by "and"."""
-        if not self.also:
-            return self.certificate.guarantee
-        return " and ".join(each.text for each in self.guarantees)
+        every = self.guarantees
+        texts = [each.text for each in every] if self.also else [self.certificate.guarantee]
+        if isinstance(self.context, Conditional):
+            rules = None if self.encoding is None else self.encoding.given
+            known = "what is given" if rules is None else " and ".join(map(repr, rules.names))
+            texts = [
+                f"{text} given {known}"
+                if isinstance(each.context, Conditional)
+                else f"{text} for whoever does not see {known}"
+                for text, each in zip(texts, every, strict=True)
+            ]
+        return " and ".join(texts)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -445,13 +454,14 @@ class Mechanism(StoredObject):
 
     @property
     def holds_without_given(self) -> bool:
-        """Whether its guarantee was proved for those who do not see the given value as well."""
-        context = self.context
-        if not isinstance(context, Conditional):
-            return True
-        whole, wanted = context.whole, self.certificate.guarantee
-        return any(
-            each.context == whole and each.certificate.guarantee == wanted for each in self.also
+        """Whether all it guarantees was proved for those who do not see the given value as well."""
+        return all(
+            any(
+                other.context == each.context.whole and other.text == each.text
+                for other in self.also
+            )
+            for each in self.guarantees
+            if isinstance(each.context, Conditional)
         )
 
     @overload

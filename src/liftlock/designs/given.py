@@ -29,7 +29,7 @@ from liftlock.designs.goal import AnyUtility, Goal, read_goal
 from liftlock.designs.lock import _least_blend, _mixer, lock
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.estimate.expected import margins_text
-from liftlock.estimate.models.given import lift_question, model_given
+from liftlock.estimate.models.given import lift_question, model_given, of_those_there
 from liftlock.estimate.question import Question
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Integers
@@ -390,6 +390,10 @@ def _margins(made: Mechanism) -> list[str]:
     if len(context.pairs) > _MEASURED:
         return []
     asked = lift_question(Question.histogram(context.values), context)
+    sizes = dict.fromkeys(context.names, 0)
+    for k, rows in zip(context.given.labels, context.totals, strict=True):
+        sizes[context.group_of(k)] += rows
+    asked = of_those_there(asked, context, np.array([*sizes.values()], dtype=object))
     return [margins_text(model_given(made.channel, context), asked)]
 
 

@@ -130,7 +130,8 @@ def estimate(
     model: Model
     assumes = ""
     if given is not None:
-        model, question = read_given(channel, given, aggregate, ask(given.values, of, value))
+        asked = ask(given.values, of, value)
+        model, question = read_given(channel, given, aggregate, asked, options.about)
     elif graph is None:
         question, model = ask(channel.inputs, of, value), model_of(channel, prior)
     else:

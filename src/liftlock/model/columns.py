@@ -31,6 +31,8 @@ OTHER_LABEL = "(other)"
 KEPT = -1
 """The code of a cell that is missing and stays so."""
 
+_MOST_TUPLES = (1 << 63) - 1
+"""Tuples of given cells are numbered in 64 bits, whether they occur or not."""
 
 _LISTED = 6
 
@@ -197,6 +199,12 @@ class GivenEncoding:
                 raise InputError(
                     "a given column without a missing or another value", value=code.name
                 )
+        if math.prod(map(len, self.parts)) > _MOST_TUPLES:
+            raise InputError(
+                "more combinations of given values than can be numbered",
+                value=", ".join(self.names),
+                remedy="name fewer given columns",
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

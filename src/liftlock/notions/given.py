@@ -48,7 +48,7 @@ def parts_of(channel: AnyChannel, context: Conditional, *, every: bool = False) 
 def is_silent(channel: Channel) -> bool:
     """Tell whether all rows are equal, exactly.
 
-    >>> is_silent(Channel.from_rows({0: {"y": 1, "z": 1}, 1: {"y": 2, "z": 2}}))
+    >>> is_silent(Channel.from_rows({0: {"y": "0.5", "z": "0.5"}, 1: {"y": "1/2", "z": "1/2"}}))
     True
     """
     factors = np.array(channel.row_factors, dtype=object)[:, None]

@@ -157,7 +157,7 @@ def labels_by_spelling(alphabet: Alphabet) -> dict[str, Label]:
     """Return labels as cells are compared: capitals of one letter may have several small ones.
 
     >>> labels_by_spelling(Alphabet.of(["Straße", 2.0]))
-    {'straße': 'Straße', 'strasse': 'Straße', '2': 2}
+    {'straße': 'Straße', 'strasse': 'Straße', '2': 2.0}
     """
     found: dict[str, Label] = {}
     for label in alphabet.labels:

@@ -88,6 +88,13 @@ class ColumnRandomiser:
                 "the mechanism uses a given value of each row and names no column for it: make it "
                 "with --given, or in Python mechanism.release(values, given)",
             )
+        used = [] if self.given is None else [n for n in self.given.names if n in self.names]
+        if used:
+            raise InputError(
+                "a column is both given and released",
+                value=used[0],
+                remedy="name the column that the mechanism was made for",
+            )
         if self._combinations > MOST_COMBINATIONS:
             raise InputError(
                 f"more than {MOST_COMBINATIONS:,} combinations of values",
@@ -443,7 +450,9 @@ class ColumnRandomiser:
         given = self.given
         assert given is not None
         keys = self._given_keys(columns)
-        places: npt.NDArray[np.int64] = self._group_of_key[keys]
+        known, found, other = self._group_of_key
+        at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        places: npt.NDArray[np.int64] = np.where(known[at] == keys, found[at], other)
         unknown = places < 0
         if unknown.any():
             row = int(np.argmax(unknown))
@@ -483,8 +492,11 @@ class ColumnRandomiser:
         return len(context.names) - 1 if context.rest else None
 
     @cached_property
-    def _group_of_key(self) -> npt.NDArray[np.int64]:
-        """The group of each combination, -1 for those that are refused."""
+    def _group_of_key(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
+        """Combinations that are known, ascending, the group of each, and that of all others.
+
+        The group -1 is for those that are refused.
+        """
         context, given = self.mechanism.context, self.given
         assert isinstance(context, Conditional)
         assert given is not None
@@ -495,23 +507,30 @@ class ColumnRandomiser:
                 remedy="design it with --unseen map, or leave them out",
             )
         rest = -1 if self._rest is None else self._rest
-        places = np.full(
-            math.prod(len(part) for part in given.parts),
-            rest if unseen == "map" else -1,
-            dtype=np.int64,
-        )
         first = {name: at for at, name in enumerate(context.names)}
-        for label in context.given.labels:
-            if not (context.rest and label == REST):
-                places[self._given_key(label)] = first[context.group_of(label)]
-        for label in given.merged:
-            places[self._given_key(label)] = rest
-        return places
+        groups = {-1: -1}  # no row has this number: there is one even if nothing is known
+        groups |= {
+            self._given_key(label): first[context.group_of(label)]
+            for label in context.given.labels
+            if not (context.rest and label == REST)
+        }
+        groups |= {self._given_key(label): rest for label in given.merged}
+        keys = sorted(groups)
+        return (
+            np.array(keys, dtype=np.int64),
+            np.array([groups[key] for key in keys], dtype=np.int64),
+            rest if unseen == "map" else -1,
+        )
 
     def _given_key(self, label: Label) -> int:
         assert self.given is not None
         cells = label if len(self.given.parts) > 1 else (label,)
-        assert isinstance(cells, tuple)
+        if not isinstance(cells, tuple) or len(cells) != len(self.given.parts):
+            raise InputError(
+                "a given value does not fit the given columns",
+                value=label,
+                remedy="restore the file of the mechanism, or make it again",
+            )
         key = 0
         for each, part in zip(cells, self.given.parts, strict=True):
             key = key * len(part) + part.index(each)

@@ -7,6 +7,7 @@ How many people are in each group is known.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from liftlock._runtime.memory import require_memory
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.models.dense import Dense
-from liftlock.estimate.question import Question
+from liftlock.estimate.question import About, Question
 from liftlock.model import Conditional
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.channel import Channel
@@ -64,6 +65,26 @@ def lift_question(question: Question, context: Conditional) -> Question:
     return Question(question.of, context.pairs, question.names, question.values[places])
 
 
+def of_those_there(question: Question, context: Conditional, people: npt.NDArray[Any]) -> Question:
+    """Ask nothing of groups that nobody is in, whose table may confuse values.
+
+    `people` are those of the groups. The answer is the same: whatever is asked of a value is asked
+    of nobody there.
+
+    >>> from liftlock.model import Prior
+    >>> coins = Conditional.of({"a": Prior.uniform([0, 1]), "b": Prior.from_counts({0: 1, 1: 3})})
+    >>> asked = lift_question(Question.histogram(coins.values), coins)
+    >>> of_those_there(asked, coins, np.array([7, 0])).values.tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    """
+    first = {name: at for at, name in enumerate(context.names)}
+    there = people[[first[group] for group, _ in context.pair_list]] > 0
+    if not there.any():
+        return question
+    nobody = question.values[there].min(axis=0)
+    return replace(question, values=np.where(there[:, None], question.values, nobody))
+
+
 def model_given(
     channel: AnyChannel, context: Conditional, shares: npt.NDArray[Any] | None = None
 ) -> Dense:
@@ -92,7 +113,7 @@ def model_given(
 
 
 def read_given(
-    channel: AnyChannel, context: Conditional, counted: Aggregate, question: Question
+    channel: AnyChannel, context: Conditional, counted: Aggregate, question: Question, about: About
 ) -> tuple[Dense, Question]:
     """Return the model of counted reports, and the question as it is asked of it."""
     if isinstance(channel, SupportChannel):
@@ -104,4 +125,6 @@ def read_given(
     of = [first[pair[0]] for pair in told.outputs.labels]  # type: ignore[index]
     people = np.bincount(of, weights=counted.floats(), minlength=len(first))
     model = model_given(channel, context, people / people.sum())
-    return model, lift_question(question, context)
+    asked = lift_question(question, context)
+    # In the population there may be people of whom nobody reported.
+    return model, of_those_there(asked, context, people) if about == "people" else asked

@@ -539,13 +539,13 @@ def round_numbers(
         return None
     # What is nearest and still ascends, if the i-th may not be less than i above the first: where
     # neighbours clash they move together (pool adjacent violators).
-    pools: list[tuple[int, int]] = []
+    pools: list[tuple[Fraction, int]] = []
     for place, number in enumerate(numbers):
-        pools.append((round(Fraction(repr(float(number))) * unit) - place, 1))
+        pools.append((Fraction(repr(float(number))) * unit - place, 1))
         while len(pools) > 1 and pools[-2][0] * pools[-1][1] > pools[-1][0] * pools[-2][1]:
             (total, size), (before, more) = pools.pop(), pools.pop()
             pools.append((total + before, size + more))
-    shifts = [round(Fraction(total, size)) for total, size in pools for _ in range(size)]
+    shifts = [round(total / size) for total, size in pools for _ in range(size)]
     found = [
         min(max(shift + place, low + place), high - last + place)
         for place, shift in enumerate(shifts)

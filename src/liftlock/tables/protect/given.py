@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from liftlock.tables.cells import CellEncoder
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.context import LearnedColumn
 from liftlock.tables.protect.count import count_columns, count_tuples, label_of
-from liftlock.tables.protect.inspect import band_edges, parse_number
+from liftlock.tables.protect.inspect import band_edges, number_text, parse_number
 from liftlock.tables.protect.spec import ColumnSpec, reserved_label_error
 
 MOST_TUPLES = 500_000
@@ -167,14 +168,14 @@ def _bands(
     ordered = sorted(set(numbers.values()))
     # The same bands as those in which a kept column is measured.
     inner = [shortest_between(last, ordered[bisect_right(ordered, last)]) for last in lasts[:-1]]
-    texts = [f"{edge:.12g}" for edge in inner]
+    texts = list(map(number_text, inner))
     labels = [
         f"below {texts[0]}",
         *(f"{low} to {high}" for low, high in pairwise(texts)),
         f"{texts[-1]} or more",
     ]
     # The outermost ends are of no use: what is beyond them is in the first or the last band.
-    edges = (inner[0] - 1.0, *inner, inner[-1] + 1.0)
+    edges = (math.nextafter(inner[0], -math.inf), *inner, math.nextafter(inner[-1], math.inf))
     code = _code(name, spelled, edges=edges, bins=tuple(labels))
     note = (
         f"{name!r} is given in {len(labels)} bands (cut at {', '.join(texts[:_LISTED])}"

@@ -311,6 +311,15 @@ def band_edges(sizes: Mapping[Any, int]) -> list[float] | None:
     return list(last.values())
 
 
+def number_text(number: float) -> str:
+    """Write a number as no other is written: bands are told apart by their ends.
+
+    >>> number_text(22.0), number_text(147.7), number_text(1700000000001.0)
+    ('22', '147.7', '1700000000001')
+    """
+    return repr(number).removesuffix(".0")
+
+
 def merge_into_bands(counts: Mapping[tuple[Any, Any], int]) -> Counter[tuple[Any, Any]] | None:
     """Join the second of each pair to bands; None unless it is one of many different numbers.
 

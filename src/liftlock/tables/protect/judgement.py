@@ -98,12 +98,15 @@ class _Promise(NamedTuple):
     notion: Notion
     given: tuple[str, ...]
     """The columns that it is given."""
+    banded: tuple[str, ...]
+    """Those of them whose numbers are given by their band only."""
 
     @property
     def text(self) -> str:
-        """The subject in words, such as ``"hiv" given "region"``."""
+        """The subject in words, such as ``"hiv" given "region" and the band of "age"``."""
         name = shown(self.about[0])
-        return f"{name} given {_listed(self.given)}" if self.given else name
+        known = ["the band of " * (each in self.banded) + shown(each) for each in self.given]
+        return f"{name} given {_joined(known)}" if known else name
 
 
 def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
@@ -114,6 +117,7 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
     encoding = column.mechanism.encoding
     rules = None if encoding is None else encoding.given
     given = () if rules is None else rules.names
+    banded = () if rules is None else tuple(code.name for code in rules.columns if code.numeric)
     seen = set(given) <= set(stays)
     own = tuple(dict.fromkeys((column.name, *_names(column))))
     every = []
@@ -122,7 +126,7 @@ def _promises(column: ProtectedColumn, stays: Sequence[str]) -> list[_Promise]:
         rests = given if each.context.kind == "given" else ()
         # For a person with several rows the promise is not that of a single row.
         notion = each.notion if place else column.mechanism.promised
-        every.append(_Promise(own if about is None else (about,), notion, rests))
+        every.append(_Promise(own if about is None else (about,), notion, rests, banded))
     chosen = {each.about for each in every if bool(each.given) == seen}
     return [each for each in every if bool(each.given) == seen or each.about not in chosen]
 
@@ -225,6 +229,7 @@ class _Court:
         yield from self._combined()
         rows = list(self._rows())
         yield from rows
+        yield from self._bands()
         yield from self._order_of_rows()
         yield from self._not_measured(rows)
         yield from self._people()
@@ -484,15 +489,18 @@ class _Court:
             return self._not_in_lifts(what, row.secret, row.kept, row.population, limits)
         if row.values == 1:  # what never changes tells nothing: the certificate decides
             return None
+        if set(row.kept) < set(limits.given):  # whoever has the row sees all that is given
+            return None
         given = set(row.kept) == set(limits.given)
-        # Of one mechanism it is proved what is added to what it is given, but not of several.
+        # Of one mechanism, not of several, it is proved what is added to what it is given; unless
+        # cells that are read alike go out unlike.
         proved = given and set(row.released) <= set(limits.released)
-        measures = [] if proved else self._measures(row, limits)
+        measures = self._measures(row, limits)
         for each in measures:
             if _any_beyond(each.least, limits):
                 return self._measured("broken", row, each, limits)
         for each in reversed(measures):
-            if not _all_within(each.leak, limits):
+            if _any_beyond(each.leak, limits) if proved else not _all_within(each.leak, limits):
                 return self._measured("open", row, each, limits)
         if row.unbounded_share and not proved and set(limits.given) <= set(row.kept):
             return Finding(
@@ -524,7 +532,8 @@ class _Court:
             ]
         # Of P(s|k,y) / P(s|given) only bounds are known: what was given is taken off, or added.
         told = self._told_by(row.secret, limits.given)
-        subject = f"{what}, beyond what {_listed(limits.given)} tells"
+        tell = "tells" if len(limits.given) == 1 else "tell"
+        subject = f"{what}, beyond what {_listed(limits.given)} {tell}"
         least = _without_given(row.population_at_least, told)
         if set(limits.given) == set(row.kept):
             return [beyond]
@@ -582,6 +591,29 @@ class _Court:
             remedies=self._drops(columns),
             excess=max(leak),
         )
+
+    @cached_property
+    def _given_bands(self) -> dict[str, str]:
+        """The numbers that a promise is given by their band only, with the secret of it."""
+        return {
+            name: each.about[0]
+            for column in self.protection.columns
+            for each in _promises(column, self.protection.stays)
+            for name in each.banded
+            if name in each.given
+        }
+
+    def _bands(self) -> Iterator[Finding]:
+        """Look at given numbers, which go out themselves although the promise knows their band."""
+        for name, secret in self._given_bands.items():
+            yield Finding(
+                "open",
+                f"{shown(name)} goes out as it is, and the promise is given its band: whoever "
+                f"reads the number itself may learn more about {shown(secret)}",
+                secret,
+                (name,),
+                remedies=self._drops((name,)),
+            )
 
     def _answers(self, names: Sequence[str], *, given: bool = False) -> tuple[Remedy, ...]:
         """Return what answers a finding about kept columns; the promise given them first, or not.
@@ -690,7 +722,8 @@ class _Court:
                 remedies=self._drops(unique),
             )
         banded = dict.fromkeys(name for row in rows for name in row.banded if name not in found)
-        if numbers := [name for name in banded if name not in unique]:
+        said = {*unique, *self._given_bands}
+        if numbers := [name for name in banded if name not in said]:
             yield Finding(
                 "open",
                 f"the numbers of {_listed(numbers)} were measured in bands only: a single one may "
@@ -831,8 +864,11 @@ def _nats_of(leak: CombinedLeak, side: str) -> float:
 
 def _listed(names: Sequence[str]) -> str:
     """Name columns: the first few, and how many more there are."""
+    return _joined([shown(name) for name in names])
+
+
+def _joined(every: Sequence[str]) -> str:
     most = 4
-    every = [shown(name) for name in names]
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most} more"
     if len(every) < _SEVERAL:

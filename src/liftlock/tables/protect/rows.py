@@ -35,7 +35,12 @@ from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions.lift import LeakRange
 from liftlock.tables.formats.base import TableSource, cell_errors_in
 from liftlock.tables.protect.count import secret_label, to_countable
-from liftlock.tables.protect.inspect import as_written, band_edges, parse_number
+from liftlock.tables.protect.inspect import (
+    as_written,
+    band_edges,
+    number_text,
+    parse_number,
+)
 from liftlock.tables.protect.result import ProtectedColumn, RowLeak, RowWitness
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.transfer.bets import ERROR_RATE, Bets
@@ -160,8 +165,8 @@ class _KeptReader:
         found = self.names.labels[code]
         if not isinstance(found, _Band) or self.edges is None:
             return found
-        last = f"to {self.edges[found.place]:.12g}"
-        return f"{self.edges[found.place - 1]:.12g} {last}" if found.place else last
+        last = f"to {number_text(self.edges[found.place])}"
+        return f"{number_text(self.edges[found.place - 1])} {last}" if found.place else last
 
 
 class _Tally:

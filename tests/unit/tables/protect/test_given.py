@@ -461,3 +461,143 @@ def test_numbers_are_released_beside_a_given_column() -> None:
     ]
     found = row_lifts(rows, "sick", ["region"], law_of_given_file(json.loads(made.to_json())))
     assert max(found.beyond.eps_lower, found.beyond.eps_upper) <= 0.5 + HAIR
+
+
+def coded_by(codes: list[str], rows: int = 4000) -> list[Row]:
+    """Return rows whose result is illness under some codes and health under others."""
+    draw = random.Random(7)
+    found: list[Row] = []
+    for place in range(rows):
+        ill, at = draw.random() < 0.3, place % len(codes)
+        seen = ill if draw.random() < 0.9 else not ill
+        result = "+-"[seen == bool(at % 2)]
+        found.append({"code": codes[at], "illness": "ny"[ill], "result": result})
+    return found
+
+
+def test_without_the_given_column_every_guarantee_is_needed() -> None:
+    """One secret keeps its promise without the region, the other does not: the region must stay."""
+    draw = random.Random(5)
+    rows: list[Row] = []
+    for _ in range(4000):
+        north = draw.random() < 0.5
+        one, other = draw.random() < 0.4, draw.random() < (0.15 if north else 0.75)
+        often = (0.2 if north else 0.8) + (0.1 if one else -0.05)
+        value = "xyz"[(draw.random() < often) + (draw.random() < often)]
+        rows.append({"region": "SN"[north], "dep": value, "a": "ny"[one], "b": "ny"[other]})
+    table = frame(rows)
+    done = ll.protect(table, "dep", ll.LIP("0.4"), secret=["a", "b"], given="region")
+    made = done.mechanisms["dep"]
+    law = law_of_given_file(json.loads(made.to_json()))
+    released = {name: row_lifts(rows, name, ["region"], law).released for name in "ab"}
+    assert max(released["a"].eps_lower, released["a"].eps_upper) < 0.4
+    assert max(released["b"].eps_lower, released["b"].eps_upper) > 0.4
+    assert not made.holds_without_given
+    with pytest.raises(InputError, match="the guarantee is for those who see it"):
+        release(table, made, drop=["region"])
+
+
+def test_a_guarantee_says_what_is_given() -> None:
+    made = protected(TABLES["xor"](), "code", "hiv", "team").mechanisms["code"]
+    assert made.guarantee == (
+        "lip(epsilon=0.5) about hiv given 'team' and "
+        "lip(epsilon=0.5) about hiv for whoever does not see 'team'"
+    )
+    plain = ll.design(ll.Conditional.of({0: ll.Prior.uniform("ab")}), ll.LIP("1"))
+    assert "lip(epsilon=1) about the value" not in plain.guarantee
+    assert plain.guarantee.startswith("lip(epsilon=1) given what is given")
+
+
+def test_a_given_column_is_not_released() -> None:
+    table = frame(TABLES["xor"]())
+    made = ll.protect(table, "code", ll.LIP("0.5"), secret="hiv", given="team").mechanisms["code"]
+    with pytest.raises(InputError, match="a column is both given and released"):
+        release(table, made, "team")
+
+
+def test_a_promise_given_bands_says_so() -> None:
+    """Within each band the code changes from number to number, which nobody has measured."""
+    rows = coded_by([str(number) for number in range(20, 90)], rows=7000)
+    done = protected(rows, "result", "illness", "code")
+    assert done.verdict.level == "conditional"
+    assert 'about "illness" given the band of "code"' in done.verdict.sentence
+    assert "whoever reads the number itself may learn more" in done.verdict.findings[0].sentence
+
+
+def test_blanks_that_go_out_may_tell_something() -> None:
+    """Cells are read without the blanks around them, and go out with them."""
+    rows = coded_by(["N", "N "])
+    done = protected(rows, "result", "illness", "code")
+    assert done.mechanisms["result"].context.given.labels == ("N",)
+    assert done.frame["code"].tolist() == [row["code"] for row in rows]
+    assert done.verdict.level == "broken"
+    assert protected(coded_by(["N", "S"]), "result", "illness", "code").verdict.level == "kept"
+
+
+def test_many_combinations_of_given_values_need_no_memory() -> None:
+    """Three columns of 3,000 values have 2.7e10 combinations, seven more than 64 bits can say."""
+    draw = random.Random(3)
+    names = [f"k{at}" for at in range(7)]
+    rows = [
+        {
+            **{name: f"v{draw.randrange(3000)}" for name in names},
+            "s": "yn"[at % 2],
+            "x": "ab"[at % 3 % 2],
+        }
+        for at in range(9000)
+    ]
+    done = protected(rows, "x", "s", names[:3])
+    assert len(done.mechanisms["x"].context.given) == 1
+    assert release(frame(rows), done.mechanisms["x"], drop=names[3:]).shape == (9000, 4)
+    with pytest.raises(InputError, match="more combinations of given values"):
+        protected(rows, "x", "s", names)
+
+
+def test_a_rest_that_nobody_is_in_costs_no_answer() -> None:
+    """The shared table confuses values, but for reports that are there it was not used."""
+    rows = TABLES["hospital"]()
+    done = ll.protect(
+        frame(rows), "department", ll.LIP("0.1"), secret="hiv", given="region", unseen="map"
+    )
+    made = done.mechanisms["department"]
+    counted = aggregate(done.frame, made)
+    with pytest.raises(LiftlockError, match="give the same reports"):
+        made.estimate(counted, about="population", method="unbiased")
+    told, regions = [row["department"] for row in rows], [row["region"] for row in rows]
+    truth: Counter[Any] = Counter(told)
+    inside = 0
+    for seed in range(40):
+        found = made.estimate(made.simulate(told, regions, seed=seed), given=regions)
+        answers: list[Any] = list(found.answers)
+        assert found.method == "unbiased"
+        assert sum(each.raw for each in answers) == pytest.approx(len(rows))
+        inside += sum(each.low <= truth[each.name] <= each.high for each in answers)
+    assert inside >= 0.9 * 40 * len(truth)
+
+
+def test_some_of_the_given_columns_are_no_row() -> None:
+    """A rare tuple tells all: what one of its columns tells beside y is not for anybody."""
+    draw = random.Random(4)
+    rows: list[Row] = []
+    for at in range(3000):
+        ill, ward = draw.random() < 0.4, draw.choice("vw")
+        region = "rare" if at < 1 else draw.choice("NS")
+        result = "+-"[draw.random() < (0.7 if ill else 0.3)]
+        rows.append({"region": region, "ward": ward, "ill": "ny"[ill], "result": result})
+    done = protected(rows, "result", "ill", ["region", "ward"])
+    assert done.mechanisms["result"].context.rest
+    assert done.verdict.level == "kept" or {each.kind for each in done.verdict.findings} == {
+        "outside"
+    }
+
+
+@pytest.mark.parametrize("first", [0, 1_700_000_000_000, 10**17])
+@pytest.mark.parametrize("given", [(), "code"])
+def test_bands_of_large_numbers_are_told_apart(first: int, given: Any) -> None:
+    """Times in milliseconds differ in their last digits: each band has a name of its own."""
+    rows = coded_by([str(first + 100_000 * place) for place in range(100)])
+    done = protected(rows, "result", "illness", given)
+    (row,) = done.protection.rows_out
+    assert row.values == 20
+    if given:
+        assert len(done.mechanisms["result"].context.given) == 20
