@@ -117,10 +117,16 @@ class PersonPlan:
             said.append(text)
         return said
 
-    def promise(self) -> PersonPromise:
-        """Say what was promised."""
+    def promise(self, source: TableSource, stays: Sequence[str]) -> PersonPromise:
+        """Say what was promised, and beside which kept columns rows are several."""
+        people = self.people
+        beside = tuple(name for name in stays if name != self.column)
+        if people.most_rows < 2:
+            beside = ()
+        elif self.mode == "repeat":
+            beside = _varying(source, self.column, beside)
         return PersonPromise(
-            self.column, self.mode, self.people.people, self.people.most_rows, self.costs
+            self.column, self.mode, people.people, people.most_rows, self.costs, beside
         )
 
 
@@ -302,6 +308,15 @@ def _kept_of_rows(made: Mechanism, people: PersonCounter, column: str, mode: Per
     whole = _entropy(joint.sum(axis=1))
     told_by = whole + _entropy(joint.sum(axis=0)) - _entropy(joint.ravel())
     return min(max(told_by / whole, 0.0), 1.0) if whole > 0 else 1.0
+
+
+def _varying(source: TableSource, person: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that differ between the rows of a person; all where that is not known."""
+    try:
+        people = count_people(source, person, names)
+    except (LiftlockError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return names  # lists and structures, or too many values to be kept
+    return tuple(name for name in names if not people.is_constant(name))
 
 
 def _entropy(masses: npt.NDArray[np.float64]) -> float:

@@ -17,13 +17,13 @@ import pytest
 import liftlock as ll
 from liftlock import LIP, Mechanism
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.model.person import PersonRule
+from liftlock.model.person import PerPerson, PersonRule
 from liftlock.notions import ALIP, LDP, Notion, parse_claim
 from liftlock.tables.people import PersonColumn, PersonCounter
 from liftlock.tables.protect import Protection
 from liftlock.tables.protect.person import find_repeating
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.protect.spec import ColumnSpec, Hidden, Policy
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
@@ -326,6 +326,70 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     findings = [each for each in protection.verdict.findings if "repeats like" in each.sentence]
     assert [each.columns for each in findings] == [("code",), ("visitor",)]
     assert findings[1].remedies[0].add == ("--person", "visitor")
+
+
+def test_columns_that_each_divide_the_budget_are_not_said_to_keep_it_together() -> None:
+    """Six reports of two columns that tell the same: 0.9 nats for a person, where 0.5 is asked."""
+    secrets = ["m" if number % 8 == 0 else "f" for number in range(160)]
+    rows = [(f"u{number}", told) for number, told in enumerate(secrets) for _ in range(3)]
+    random.Random(3).shuffle(rows)
+    told = [row[1] for row in rows]
+    source = Memory.of(100, user=[row[0] for row in rows], s=told, x=told, z=told)
+    specs = [ColumnSpec(name, LIP("0.5"), "s") for name in ("x", "z")]
+    options: Any = {"person": "user", "per_person": "divide", "curve": False, "seconds": 4}
+    protection = prepare(source, specs, **options)
+    laws = [rows_of(each.mechanism) for each in protection.columns]
+    shares = {each: Fraction(secrets.count(each), len(secrets)) for each in "fm"}
+    least = 1.0
+    for drawn in itertools.product(itertools.product("fm", "fm"), repeat=3):
+        likely = {
+            each: math.prod(laws[at][each][y[at]] for y in drawn for at in range(2))
+            for each in "fm"
+        }
+        mean = sum(shares[each] * likely[each] for each in "fm")
+        least = min(least, *(float(each / mean) for each in likely.values()))
+    assert -math.log(least) > 0.8
+    (finding,) = protection.verdict.findings
+    assert protection.verdict.level == "conditional"
+    assert '3 rows of one "user" tell up to 1 nats about "s"' in finding.sentence
+    assert finding.remedies[0].add == ("--together",)
+    assert len(finding.remedies) == 1  # a total is not divided
+    assert prepare(source, specs, together=True, **options).verdict.level == "kept"
+
+
+@pytest.mark.parametrize(("mode", "beside"), [("divide", ("k", "home")), ("repeat", ("k",))])
+def test_kept_cells_of_several_rows_are_said_to_be_measured_row_by_row(
+    mode: PerPerson, beside: tuple[str, ...]
+) -> None:
+    """They differ between the rows of a person, or stand beside several reports."""
+    home = pa.array(["north" if int(row[0][1:]) % 3 else "south" for row in ROWS])
+    source = Memory(SOURCE.table.append_column("home", home))
+    spec = ColumnSpec("x", LIP("0.9"), "s")
+    protection = prepare(
+        source,
+        [spec],
+        person="user",
+        per_person=mode,
+        seconds=4,
+        curve=False,
+    )
+    found = [each for each in protection.verdict.findings if "row by row" in each.sentence]
+    assert [each.columns for each in found] == [beside]
+    # No promise for a person is given kept columns: that command would be refused.
+    offered = [r.add for each in protection.verdict.findings for r in each.remedies]
+    assert not any("--given" in add for add in offered)
+
+
+def test_a_promise_for_people_is_offered_only_where_it_can_be_made() -> None:
+    rows = visits(120, 6, seed=4)
+    source = Memory.of(
+        100, user=[r[0] for r in rows], s=[r[1] for r in rows], x=[r[2] for r in rows]
+    )
+    spec = ColumnSpec("x", LIP("0.6"), "s", also=(Hidden(None, LDP("2")),))
+    protection = prepare(source, [spec], curve=False, seconds=4)
+    found = [each for each in protection.verdict.findings if "repeats like" in each.sentence]
+    assert [each.columns for each in found] == [("user",)]
+    assert [each.add for each in found[0].remedies] == [()]
 
 
 def test_what_rows_tell_that_share_nothing_but_the_secret() -> None:
