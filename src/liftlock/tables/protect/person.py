@@ -177,6 +177,8 @@ def plan_people(
     )
     watch(Step("counting people"))
     people = count_people(source, person, [*names, *secrets], numeric, watch)
+    if not people.people:
+        raise InputError("no rows", remedy="give a table with at least one")
     ways: dict[PerPerson, PersonPlan | LiftlockError] = {}
     for way, make in (("divide", _divide), ("repeat", _repeat)):
         if mode in (None, way):

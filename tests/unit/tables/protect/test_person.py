@@ -328,6 +328,22 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     assert findings[1].remedies[0].add == ("--person", "visitor")
 
 
+@pytest.mark.parametrize("mode", ["divide", "repeat", None])
+def test_a_table_without_rows_has_no_people(mode: PerPerson | None) -> None:
+    source = Memory(SOURCE.table.slice(0, 0))
+    with pytest.raises(InputError, match="no rows"):
+        prepare(source, [ColumnSpec("x", LIP("1"), "s")], person="user", per_person=mode)
+
+
+@pytest.mark.parametrize("mode", ["divide", "repeat"])
+def test_nobody_is_released_without_a_row(mode: PerPerson) -> None:
+    made = protect(LIP("0.9"), per_person=mode).columns[0].mechanism
+    work = PersonColumn.of(made)
+    work.look_at(Memory(SOURCE.table.slice(0, 0)))
+    (out,) = work.release([pa.nulls(0, pa.string()), pa.nulls(0, pa.string())])
+    assert len(out) == 0
+
+
 def test_columns_that_each_divide_the_budget_are_not_said_to_keep_it_together() -> None:
     """Six reports of two columns that tell the same: 0.9 nats for a person, where 0.5 is asked."""
     secrets = ["m" if number % 8 == 0 else "f" for number in range(160)]
