@@ -345,8 +345,8 @@ _PEOPLE = (
     "household|account"
 )
 _LIKE_IDS = re.compile(
-    rf"(^|[\W_])(ids?|uid|uuid|guid|pid|ssn|e-?mail|({_PEOPLE})s?)([\W_]|\d|$)"
-    rf"|({_PEOPLE})s?[\W_]*(id|no|nr|num|number|key|code|name)?s?$",
+    r"(^|[\W_])(ids?|uid|uuid|guid|pid|ssn|e-?mail)([\W_]|\d|$)"
+    rf"|({_PEOPLE})s?[\W_]*(id|no|nr|num|number|key|code|name|hash|ref)?s?[\W_]*\d*$",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"[a-z](Id|ID|No|Nr|Uid|UUID)$")

@@ -431,6 +431,23 @@ def test_what_rows_tell_that_share_nothing_but_the_secret() -> None:
     assert seen.same == pytest.approx(worst, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("user", True), ("customerID", True), ("user_2", True), ("client-hash", True),
+        ("patient id", True), ("e-mail", True), ("account no", True), ("visitors", True),
+        ("client_age", False), ("user_rating", False), ("member_since", False),
+        ("patient_weight", False), ("employee count", False), ("width", False),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_people_is_not_called_like_them(name: str, named: bool) -> None:
+    chance = random.Random(4)
+    cells = [chance.randrange(18, 80) for _ in range(400)]
+    made = ll.design(ll.Prior.uniform("ab"), LIP("1"))
+    found = find_repeating(Memory.of(50, **{name: cells}), [name], [], [made])
+    assert [each.name for each in found] == [name] * named
+
+
 def test_an_id_of_few_or_of_everybody_is_no_person_with_several_rows() -> None:
     rows = [f"u{number}" for number in range(300)]
     table = pa.table({"user": rows, "group_id": [f"g{number % 8}" for number in range(300)]})
