@@ -7,8 +7,10 @@ import io
 import json
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,7 +115,7 @@ def test_what_two_releases_tell_is_said_of_each_secret_and_kept_out_of_ledgers(r
     note = " ".join(run(*release, "-o", "a.csv").err.split())
     law = law_of_file(json.loads(Path("safe.mechanism.json").read_text(encoding="utf-8")))
 
-    def twice(row: dict[str, str]) -> dict[tuple[object, object], Fraction]:
+    def twice(row: Mapping[str, Any]) -> dict[Any, Fraction]:
         own = law(row["department"])
         return {(y, z): p * q for y, p in own.items() for z, q in own.items()}
 

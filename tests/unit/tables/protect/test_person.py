@@ -339,6 +339,7 @@ def test_a_table_without_rows_has_no_people(mode: PerPerson | None) -> None:
 def test_nobody_is_released_without_a_row(mode: PerPerson) -> None:
     made = protect(LIP("0.9"), per_person=mode).columns[0].mechanism
     work = PersonColumn.of(made)
+    assert isinstance(work, PersonColumn)
     work.look_at(Memory(SOURCE.table.slice(0, 0)))
     (out,) = work.release([pa.nulls(0, pa.string()), pa.nulls(0, pa.string())])
     assert len(out) == 0
