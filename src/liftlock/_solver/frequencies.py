@@ -300,6 +300,8 @@ class _Search:
             # No closer than what is left to prove is worth.
             close = TOLERANCES.share * min(self.gap, 1.0) ** 1.5 if listed else TOLERANCES.close
             mixture = mix(rows, self.masses, self.clock, worst=self.utility.worst, close=close)
+            if mixture is None and self.utility.worst and math.isinf(self.incumbent[2]):
+                mixture = self.mix_evenly(rows, close)
             if mixture is None:
                 self.stopped = self.clock.ended or "stuck"
                 return
@@ -318,6 +320,14 @@ class _Search:
                 self.stopped = self.clock.ended or "work"
                 return
             self.extend(mixture)
+
+    def mix_evenly(self, rows: Floats, close: float) -> Mixture | None:
+        """Make the sum small, where the worst value got nowhere: that is no less than the mean."""
+        found = mix(rows, self.masses, self.clock, close=close)
+        if found is None:
+            return None
+        share = 1.0 / len(self.masses)
+        return replace(found, prices=share * found.prices, shares=share * found.shares)
 
     def keep(self, mixture: Mixture) -> None:
         """Keep the best mixture."""

@@ -52,7 +52,7 @@ from liftlock.accounting.salted_ids import (
     salted_hash,
 )
 from liftlock.accounting.skeleton import is_visible
-from liftlock.errors import FileError, InputError, NotComposable
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.fingerprint import fingerprint
 from liftlock.mechanism import Mechanism, require_mechanism
 from liftlock.model import Conditional, Context, Joint, ProfileGraph, context_from_data
@@ -183,6 +183,8 @@ class Ledger(StoredObject):
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
+        if is_unaccounted(mechanism):
+            raise several_error(about) if mechanism.also else divided_error(about)
         item = read_known(about, self.items, "about", new=new_name)
         cohort = None if who is None else read_known(who, self.cohorts, "cohort", new=new_name)
         once = limit is None and isinstance(mechanism.context, ProfileGraph)
@@ -634,6 +636,31 @@ def is_small(mechanism: Mechanism) -> bool:
     if isinstance(channel, Channel):
         return len(channel.inputs) * len(channel.outputs) <= MOST_CELLS
     return len(channel.inputs) <= MOST_CELLS
+
+
+def is_unaccounted(mechanism: Mechanism) -> bool:
+    """Tell whether a ledger would account for a part only of what a mechanism tells."""
+    rule = mechanism.person
+    return bool(mechanism.also) or (rule is not None and rule.mode == "divide")
+
+
+def several_error(about: str) -> NotDefined:
+    """Say that entries have one context each."""
+    return NotDefined(
+        "an account of several guarantees",
+        f"{about!r}, which has several",
+        "a ledger adds up what is told of one secret: release it without --ledger, or by a "
+        "mechanism with one guarantee",
+    )
+
+
+def divided_error(about: str) -> NotDefined:
+    """Say that entries are one release of a value each."""
+    return NotDefined(
+        "an account of rows that share a budget",
+        f"{about!r}, of which a person has several",
+        "a ledger holds one release of a value: give each person one report (--per-person repeat)",
+    )
 
 
 def _is_kept(context: Context) -> bool:

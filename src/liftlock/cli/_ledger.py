@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger import Ledger, divided_error, is_unaccounted, several_error
 from liftlock.accounting.ledger_entry import read_name
 from liftlock.cli._console import Notes
 from liftlock.cli._options import FILE, OptionGroup, option
-from liftlock.errors import FileError, NotDefined
+from liftlock.errors import FileError
+from liftlock.exact.decimals import round_up_text
 from liftlock.files import Note
 from liftlock.mechanism import Mechanism
 from liftlock.model import Joint, Prior, ProfileGraph
 from liftlock.model.channel import Table
 from liftlock.model.person import PersonRule
 from liftlock.notions.base import Notion
+from liftlock.notions.ldp import LDP
 from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.protect.spec import ColumnSpec
 
 
 MOST_COMPARED = 20_000
@@ -114,28 +118,31 @@ class LedgerRecord:
     limit: Notion | None = None
     insisted: Insisted = field(default_factory=Insisted)
 
-    def check(self, source: TableFile) -> None:
-        """Refuse ids that are not there; `check_outputs` looks at the ledger itself."""
+    def check(
+        self, source: TableFile, specs: Sequence[ColumnSpec] = (), per_person: str | None = None
+    ) -> None:
+        """Refuse ids that are not there, and what no ledger accounts for, before any design.
+
+        `check_outputs` looks at the ledger itself.
+        """
         if self.id_column is not None:
             source.type_of(self.id_column)
+        if self.path is None:
+            return
+        if several := [spec.column for spec in specs if spec.also]:
+            raise several_error(several[0])
+        if per_person == "divide":
+            raise divided_error(specs[0].column)
 
     def note_second(self, made: Mechanism, note: Note) -> None:
         """Without a ledger nobody knows of other releases: say what a second one adds."""
         if self.path is not None or made.per_user or isinstance(made.context, ProfileGraph):
             return
-        from liftlock.accounting.account import account
-
+        told = _what_two_tell(made)
         text = "a second release of these rows, under any name, adds to this one"
-        counted = isinstance(made.channel, Table) and isinstance(made.context, Prior | Joint)
-        if counted and made.table.weights.size <= MOST_COMPARED:
-            one, two = account([made]), account([made, made])
-            quantity = two.headline if two.headline in two else "ldp"
-            if quantity in two and not two[quantity].value.is_infinite:
-                text += (
-                    f": two tell up to {two.best[quantity].text(quantity)} nats ({quantity}), one "
-                    f"{one.best[quantity].text(quantity)}"
-                )
-        note(f"{text}; --ledger keeps account")
+        if told:
+            text += f": two tell up to {' and '.join(told)}"
+        note(text if is_unaccounted(made) else f"{text}; --ledger keeps account")
 
     @contextmanager
     def recording(
@@ -155,14 +162,6 @@ class LedgerRecord:
                     "--about takes one column; several are recorded under their names"
                 )
             released = dict(zip([self.about], released.values(), strict=True))
-        for about, made in released.items():
-            if made.person is not None and made.person.mode == "divide":
-                raise NotDefined(
-                    "an account of rows that share a budget",
-                    f"{about!r}, of which a person has several",
-                    "a ledger holds one release of a value: give each person one report "
-                    "(--per-person repeat)",
-                )
         with Ledger.open(self.path) as book:
             fresh = book
             for about, made in released.items():
@@ -224,3 +223,35 @@ class LedgerRecord:
                     yield text
                 if once:
                     seen.add(text)
+
+
+def _what_two_tell(made: Mechanism) -> list[str]:
+    """Say what two releases tell, and one: of each secret, or of all rows of a person."""
+    from liftlock.accounting.account import account
+
+    if not isinstance(made.channel, Table) or made.table.weights.size > MOST_COMPARED:
+        return []
+    rule = made.person
+    if rule is not None and rule.mode == "divide":
+        each = LDP.measure(made.channel).value.upper
+        assert each is not None  # else the promise would not hold
+        once, twice = (_up(times * rule.rows * each) for times in (1, 2))
+        return [f"{twice} nats (ldp) of all rows of one {rule.column!r}, one {once}"]
+    said = []
+    for proved in made.guarantees:
+        if not isinstance(proved.context, Prior | Joint):
+            continue
+        alone = replace(made, certificate=proved.certificate, context=proved.context, also=())
+        first, both = account([alone]), account([alone, alone])
+        quantity = both.headline if both.headline in both else "ldp"
+        if quantity not in both:
+            continue
+        one, two = first[quantity].value.upper, both[quantity].value.upper
+        if one is not None and two is not None:
+            about = f" about {proved.subject!r}" if made.also else ""
+            said.append(f"{_up(two)} nats ({quantity}){about}, one {_up(one)}")
+    return said
+
+
+def _up(nats: Fraction) -> str:
+    return round_up_text(nats, 6)

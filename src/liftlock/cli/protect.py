@@ -169,7 +169,7 @@ def protect_command(
     before = file_state(table)
     inputs = {"TABLE": table} | columns.inputs()
     check_outputs(outputs, inputs, force=force, ledger=book.path)
-    book.check(source)
+    book.check(source, specs, columns.per_person)
     check_output(source, output, force=force)
     _check_report(report)
     with interruptible() as pressed, show_table_progress("reading", source.unit) as shown:

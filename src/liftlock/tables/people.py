@@ -69,7 +69,8 @@ class PersonCounter:
         return pa.array(column_to_floats(column, reader), from_pandas=True)
 
     def _pack(self, name: str) -> None:
-        parts = pa.concat_tables(self._cells[name], promote_options="default")
+        none = [_grouped(np.zeros(0, dtype=np.int64), pa.nulls(0, pa.string()))]
+        parts = pa.concat_tables(self._cells.get(name, none), promote_options="default")
         packed = parts.group_by(["person", "cell"]).aggregate([("rows", "sum")])
         packed = packed.rename_columns(["person", "cell", "rows"])
         if packed.num_rows > MOST_PEOPLE:

@@ -302,3 +302,12 @@ def test_prices_are_right_before_the_search_ends() -> None:
     assert origin.objective == pytest.approx(0.16850940725, rel=1e-6)
     assert origin.gap is not None
     assert origin.gap <= 1e-6
+
+
+def test_the_worst_value_has_a_mechanism_where_its_own_search_fails() -> None:
+    """Releasing nothing was said to be all that was found."""
+    joint = ll.Joint.from_counts({0: {0: 8, 1: 21, 2: 5, 3: 17}, 1: {0: 12, 1: 0, 2: 2, 3: 5}})
+    origin = ll.design(joint, ll.LIP("0.2"), utility="frequencies-worst").origin
+    assert origin is not None
+    assert origin.bound is not None
+    assert origin.bound <= origin.objective < 3.1

@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from liftlock.accounting.ledger_entry import group_histories
 from liftlock.accounting.salted_ids import salted_hash
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.fingerprint import fingerprint
+from liftlock.model.columns import ColumnEncoding, TableEncoding
+from liftlock.model.person import PersonRule
 
 WHEN = "2030-01-31T12:00:00Z"
 FAIR = Prior.uniform(["no", "yes"])
@@ -198,6 +201,17 @@ def test_what_does_not_go_in(flip: ll.Mechanism) -> None:
         ledger.record(flip, who="x", about="")
     with pytest.raises(InputError, match="nothing was released"):
         ledger.account("smokes", who="nobody")
+
+
+def test_what_is_accounted_for_in_part_only_is_refused(flip: ll.Mechanism) -> None:
+    """A limit would be said to be kept, and not be looked at for the other secret."""
+    several = ll.lock(flip.table, [ll.LIP("ln 2"), (ll.LDP("ln 3"), FAIR, "drinks")], FAIR)
+    with pytest.raises(NotDefined, match="an account of several guarantees"):
+        Ledger.new().record(several, who="x", about="smokes")
+    rule = PersonRule("user", "divide", 2, "lip", {"epsilon": "ln 9"})
+    rules = TableEncoding((ColumnEncoding("smokes"),), person=rule)
+    with pytest.raises(NotDefined, match="an account of rows that share a budget"):
+        Ledger.new().record(replace(flip, encoding=rules), who="x", about="smokes")
 
 
 # --- tampering ------------------------------------------------------------------------------------

@@ -596,6 +596,20 @@ def test_people_with_one_report_in_common_are_counted_once(run: Run) -> None:
     assert leak["eps_upper"] == pytest.approx(expected.eps_upper, rel=1e-12)
 
 
+def test_two_releases_of_divided_rows_tell_twice_what_a_person_is_promised(run: Run) -> None:
+    people = [(f"u{at}", "yn"[at % 3 > 0], "ab"[at // 3 % 2]) for at in range(200)]
+    table = "user,hiv,x\n" + "".join(f"{','.join(each)}\n" * 2 for each in people)
+    made = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "0.5"),
+        *("--person", "user", "--per-person", "divide", "-o", "p.csv", "--mechanism", "m.json"),
+        files={"t.csv": table},
+    )
+    assert made.code == 0, made
+    note = " ".join(run("release", "m.json", "t.csv", "-o", "safe.csv").err.split())
+    assert "two tell up to 1 nats (ldp) of all rows of one 'user', one 0.5" in note
+    assert "--ledger" not in note
+
+
 def test_a_kept_column_that_tells_more_than_is_promised_is_named(run: Run) -> None:
     """A copy with a few mistakes is no copy, and tells nearly all."""
     rows = [("yn"[at % 3 > 0], "ab"[at // 3 % 2], "pqr"[at // 6 % 3]) for at in range(900)]

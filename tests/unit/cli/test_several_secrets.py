@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +105,32 @@ def test_what_does_not_go_together_is_refused(run: Run, wrong: tuple[str, ...], 
     assert done.code == 2
     assert said in done.err
     assert not done.made - {"people.csv"}
+
+
+def test_what_two_releases_tell_is_said_of_each_secret_and_kept_out_of_ledgers(run: Run) -> None:
+    ask = (*ASK, "--secret", "hiv", "--secret", "smokes", "--budget-of", "smokes", "lip=0.4")
+    done = run(*ask, "--drop", "age", files=FILES)
+    assert done.code == 0, done
+    release = ("release", "safe.mechanism.json", "people.csv", "--drop", "age")
+    note = " ".join(run(*release, "-o", "a.csv").err.split())
+    law = law_of_file(json.loads(Path("safe.mechanism.json").read_text(encoding="utf-8")))
+
+    def twice(row: Mapping[str, Any]) -> dict[Any, Fraction]:
+        own = law(row["department"])
+        return {(y, z): p * q for y, p in own.items() for z, q in own.items()}
+
+    for secret in ("hiv", "smokes"):
+        found = row_lifts(PATIENTS, secret, [], twice).population
+        most = max(math.log(found.largest), -math.log(found.smallest))
+        (told,) = re.findall(rf"([0-9.]+) nats \(lip\) about '{secret}', one", note)
+        assert most <= float(told) < most + 1e-4
+    assert "--ledger" not in note
+    book = ("--ledger", "l.json", "--who", "all", "--limit", "lip=0.3")
+    for words in ((*release, "-o", "b.csv"), (*ask, "-o", "b.csv")):
+        refused = run(*words, *book)
+        assert refused.code == 2
+        assert "an account of several guarantees" in refused.err
+        assert not {"l.json", "b.csv"} & refused.made
 
 
 # --- joints in files ------------------------------------------------------------------------------

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from liftlock.accounting.account import limited_quantities
 from liftlock.errors import LiftlockError
 from liftlock.exact.budget import Budget
-from liftlock.exact.decimals import GLUE
+from liftlock.exact.decimals import GLUE, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model.conditional import FEWEST
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import LeakRange
 from liftlock.report.format import CERTAIN, least_nats, most_nats, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from liftlock.tables.protect.result import (
         CombinedLeak,
         KeptColumn,
+        PersonPromise,
         ProtectedColumn,
         Protection,
     )
@@ -255,22 +257,56 @@ class _Court:
 
     def _people(self) -> Iterator[Finding]:
         """Look at people who have several rows, of whom single rows are protected only."""
+        columns = self.protection.columns
+        several = any(each.mechanism.also or each.mechanism.per_user for each in columns)
         for column in self.protection.repeating:
+            words = f"promise it for all rows of a person ({shown(column.name)})"
+            given = tuple(("--given", name) for name in sorted(self._given))
+            one = Remedy(words, ("--person", column.name), given, f"person={column.name!r}")
             yield Finding(
                 "open",
                 column.sentence,
                 column.secret,
                 (column.name,),
                 LeakRange(column.loss, column.loss),
-                remedies=(
-                    Remedy(
-                        f"promise it for all rows of a person ({shown(column.name)})",
-                        ("--person", column.name),
-                        (),
-                        f"person={column.name!r}",
-                    ),
-                ),
+                remedies=(Remedy("keep one row of each person"),) if several else (one,),
             )
+        whose = self.protection.person
+        if whose is not None and whose.beside:
+            yield Finding(
+                "open",
+                f"what {_listed(whose.beside)} tell{'s' * (len(whose.beside) == 1)} in several "
+                f"rows of one {shown(whose.column)} together was measured row by row only",
+                columns=whose.beside,
+                remedies=self._drops(whose.beside),
+            )
+        if whose is not None and whose.mode == "divide" and len(columns) >= _SEVERAL:
+            yield from self._rows_together(whose)
+
+    def _rows_together(self, whose: PersonPromise) -> Iterator[Finding]:
+        """Add up what all released columns tell in all rows: each divided the budget by itself."""
+        columns = self.protection.columns
+        levels = [LDP.measure(column.mechanism.channel).value.upper for column in columns]
+        told = whose.most_rows * sum((level for level in levels if level is not None), Fraction(0))
+        nats = round_up_text(told)
+        for secret in self.limits:
+            for limits in self.limits_for(secret):
+                given = [each for each in limits.sides if each is not None]
+                if all(told <= each.nats().lower for each in given):
+                    continue
+                yield Finding(
+                    "open",
+                    f"{_listed([each.name for each in columns])} together: {whose.most_rows:,} "
+                    f"rows of one {shown(whose.column)} tell up to {nats} nats about "
+                    f"{shown(secret)}, if they have everything in common (promised: "
+                    f"{_budgets(limits)})",
+                    secret,
+                    tuple(each.name for each in columns),
+                    promised=limits.texts,
+                    remedies=self._together(),
+                    excess=float(told) - min(map(float, given)),
+                )
+                break
 
     # --- secrets and columns ----------------------------------------------------------------------
 
@@ -412,7 +448,9 @@ class _Court:
         words, files = "protect them as one value", (("--mechanism",),)
         one = Remedy(words, ("--together",), files, "together=True")
         notion = columns[0].mechanism.notion
-        if self.protection.total is not None or not limited_quantities(notion):
+        whose = self.protection.person
+        divided = whose is not None and whose.mode == "divide"
+        if self.protection.total is not None or divided or not limited_quantities(notion):
             return (one,)
         claim = f"{notion.name}={','.join(notion.budgets.values())}"
         budgets = tuple((name,) for name in BUDGETS)
@@ -660,7 +698,8 @@ class _Court:
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
-        if not fresh or not counted or len(names) > _FEW or self.protection.total is not None:
+        alone = self.protection.total is not None or self.protection.person is not None
+        if not fresh or not counted or len(names) > _FEW or alone:
             return ()
         return (
             Remedy(

@@ -117,10 +117,16 @@ class PersonPlan:
             said.append(text)
         return said
 
-    def promise(self) -> PersonPromise:
-        """Say what was promised."""
+    def promise(self, source: TableSource, stays: Sequence[str]) -> PersonPromise:
+        """Say what was promised, and beside which kept columns rows are several."""
+        people = self.people
+        beside = tuple(name for name in stays if name != self.column)
+        if people.most_rows < 2:
+            beside = ()
+        elif self.mode == "repeat":
+            beside = _varying(source, self.column, beside)
         return PersonPromise(
-            self.column, self.mode, self.people.people, self.people.most_rows, self.costs
+            self.column, self.mode, people.people, people.most_rows, self.costs, beside
         )
 
 
@@ -171,6 +177,8 @@ def plan_people(
     )
     watch(Step("counting people"))
     people = count_people(source, person, [*names, *secrets], numeric, watch)
+    if not people.people:
+        raise InputError("no rows", remedy="give a table with at least one")
     ways: dict[PerPerson, PersonPlan | LiftlockError] = {}
     for way, make in (("divide", _divide), ("repeat", _repeat)):
         if mode in (None, way):
@@ -304,6 +312,15 @@ def _kept_of_rows(made: Mechanism, people: PersonCounter, column: str, mode: Per
     return min(max(told_by / whole, 0.0), 1.0) if whole > 0 else 1.0
 
 
+def _varying(source: TableSource, person: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that differ between the rows of a person; all where that is not known."""
+    try:
+        people = count_people(source, person, names)
+    except (LiftlockError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return names  # lists and structures, or too many values to be kept
+    return tuple(name for name in names if not people.is_constant(name))
+
+
 def _entropy(masses: npt.NDArray[np.float64]) -> float:
     some = masses[masses > 0]
     return float(-(some * np.log(some)).sum())
@@ -328,8 +345,8 @@ _PEOPLE = (
     "household|account"
 )
 _LIKE_IDS = re.compile(
-    rf"(^|[\W_])(ids?|uid|uuid|guid|pid|ssn|e-?mail|({_PEOPLE})s?)([\W_]|\d|$)"
-    rf"|({_PEOPLE})s?[\W_]*(id|no|nr|num|number|key|code|name)?s?$",
+    r"(^|[\W_])(ids?|uid|uuid|guid|pid|ssn|e-?mail)([\W_]|\d|$)"
+    rf"|({_PEOPLE})s?[\W_]*(id|no|nr|num|number|key|code|name|hash|ref)?s?[\W_]*\d*$",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"[a-z](Id|ID|No|Nr|Uid|UUID)$")

@@ -226,6 +226,7 @@ def prepare(
             [*hidden, *replaced],
             [each.mechanism for each in released],
         )
+    stays = tuple(each for each in source.columns if each not in {*dropped, *replaced})
     return Protection(
         name,
         rows,
@@ -234,7 +235,7 @@ def prepare(
         beyond,
         dropped,
         notes=tuple(notes),
-        stays=tuple(each for each in source.columns if each not in {*dropped, *replaced}),
+        stays=stays,
         insisted=tuple(kept),
         ordered=look.ordered,
         identities=look.identities,
@@ -243,7 +244,7 @@ def prepare(
         total=None
         if total is None or bound is None
         else TotalBudget(total, bound, tuple(combined), weighted=bool(shares)),
-        person=None if plan is None else plan.promise(),
+        person=None if plan is None else plan.promise(source, stays),
         repeating=repeating,
     )
 

@@ -109,8 +109,9 @@ class ProtectedColumn:
     @property
     def promises(self) -> tuple[tuple[str | None, Notion], ...]:
         """What it promises about which secrets; None is its own value."""
-        first, *also = self.mechanism.guarantees
-        return ((self.secret, first.notion), *((each.about, each.notion) for each in also))
+        also = self.mechanism.also
+        first = self.mechanism.promised
+        return ((self.secret, first), *((each.about, each.notion) for each in also))
 
     def limits_for(self, secret: str) -> tuple[Notion, ...]:
         """Return what it promises about a secret, which may be its own value."""
@@ -251,6 +252,8 @@ class PersonPromise:
     people: int
     most_rows: int
     costs: tuple[PersonCost, ...] = ()
+    beside: tuple[str, ...] = ()
+    """Kept columns that several rows of a person may tell more with than each row does."""
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ import pytest
 import liftlock as ll
 from liftlock import LIP, Mechanism
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.model.person import PersonRule
+from liftlock.model.person import PerPerson, PersonRule
 from liftlock.notions import ALIP, LDP, Notion, parse_claim
 from liftlock.tables.people import PersonColumn, PersonCounter
 from liftlock.tables.protect import Protection
 from liftlock.tables.protect.person import find_repeating
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.protect.spec import ColumnSpec, Hidden, Policy
 from liftlock.tables.randomiser import ColumnRandomiser
 from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory, lifts, rows_of, within
@@ -328,6 +328,87 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     assert findings[1].remedies[0].add == ("--person", "visitor")
 
 
+@pytest.mark.parametrize("mode", ["divide", "repeat", None])
+def test_a_table_without_rows_has_no_people(mode: PerPerson | None) -> None:
+    source = Memory(SOURCE.table.slice(0, 0))
+    with pytest.raises(InputError, match="no rows"):
+        prepare(source, [ColumnSpec("x", LIP("1"), "s")], person="user", per_person=mode)
+
+
+@pytest.mark.parametrize("mode", ["divide", "repeat"])
+def test_nobody_is_released_without_a_row(mode: PerPerson) -> None:
+    made = protect(LIP("0.9"), per_person=mode).columns[0].mechanism
+    work = PersonColumn.of(made)
+    assert isinstance(work, PersonColumn)
+    work.look_at(Memory(SOURCE.table.slice(0, 0)))
+    (out,) = work.release([pa.nulls(0, pa.string()), pa.nulls(0, pa.string())])
+    assert len(out) == 0
+
+
+def test_columns_that_each_divide_the_budget_are_not_said_to_keep_it_together() -> None:
+    """Six reports of two columns that tell the same: 0.9 nats for a person, where 0.5 is asked."""
+    secrets = ["m" if number % 8 == 0 else "f" for number in range(160)]
+    rows = [(f"u{number}", told) for number, told in enumerate(secrets) for _ in range(3)]
+    random.Random(3).shuffle(rows)
+    told = [row[1] for row in rows]
+    source = Memory.of(100, user=[row[0] for row in rows], s=told, x=told, z=told)
+    specs = [ColumnSpec(name, LIP("0.5"), "s") for name in ("x", "z")]
+    options: Any = {"person": "user", "per_person": "divide", "curve": False, "seconds": 4}
+    protection = prepare(source, specs, **options)
+    laws = [rows_of(each.mechanism) for each in protection.columns]
+    shares = {each: Fraction(secrets.count(each), len(secrets)) for each in "fm"}
+    least = 1.0
+    for drawn in itertools.product(itertools.product("fm", "fm"), repeat=3):
+        likely = {
+            each: math.prod(laws[at][each][y[at]] for y in drawn for at in range(2))
+            for each in "fm"
+        }
+        mean = sum(shares[each] * likely[each] for each in "fm")
+        least = min(least, *(float(each / mean) for each in likely.values()))
+    assert -math.log(least) > 0.8
+    (finding,) = protection.verdict.findings
+    assert protection.verdict.level == "conditional"
+    assert '3 rows of one "user" tell up to 1 nats about "s"' in finding.sentence
+    assert finding.remedies[0].add == ("--together",)
+    assert len(finding.remedies) == 1  # a total is not divided
+    assert prepare(source, specs, together=True, **options).verdict.level == "kept"
+
+
+@pytest.mark.parametrize(("mode", "beside"), [("divide", ("k", "home")), ("repeat", ("k",))])
+def test_kept_cells_of_several_rows_are_said_to_be_measured_row_by_row(
+    mode: PerPerson, beside: tuple[str, ...]
+) -> None:
+    """They differ between the rows of a person, or stand beside several reports."""
+    home = pa.array(["north" if int(row[0][1:]) % 3 else "south" for row in ROWS])
+    source = Memory(SOURCE.table.append_column("home", home))
+    spec = ColumnSpec("x", LIP("0.9"), "s")
+    protection = prepare(
+        source,
+        [spec],
+        person="user",
+        per_person=mode,
+        seconds=4,
+        curve=False,
+    )
+    found = [each for each in protection.verdict.findings if "row by row" in each.sentence]
+    assert [each.columns for each in found] == [beside]
+    # No promise for a person is given kept columns: that command would be refused.
+    offered = [r.add for each in protection.verdict.findings for r in each.remedies]
+    assert not any("--given" in add for add in offered)
+
+
+def test_a_promise_for_people_is_offered_only_where_it_can_be_made() -> None:
+    rows = visits(120, 6, seed=4)
+    source = Memory.of(
+        100, user=[r[0] for r in rows], s=[r[1] for r in rows], x=[r[2] for r in rows]
+    )
+    spec = ColumnSpec("x", LIP("0.6"), "s", also=(Hidden(None, LDP("2")),))
+    protection = prepare(source, [spec], curve=False, seconds=4)
+    found = [each for each in protection.verdict.findings if "repeats like" in each.sentence]
+    assert [each.columns for each in found] == [("user",)]
+    assert [each.add for each in found[0].remedies] == [()]
+
+
 def test_what_rows_tell_that_share_nothing_but_the_secret() -> None:
     """Six rows that are independent given the secret, by enumeration of all their reports."""
     rows = visits(120, 6, seed=4)
@@ -349,6 +430,23 @@ def test_what_rows_tell_that_share_nothing_but_the_secret() -> None:
         mean = sum(Fraction(sizes[told], total) * likely[told] for told in sizes)
         worst = max(worst, *(abs(math.log(float(each / mean))) for each in likely.values()))
     assert seen.same == pytest.approx(worst, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("user", True), ("customerID", True), ("user_2", True), ("client-hash", True),
+        ("patient id", True), ("e-mail", True), ("account no", True), ("visitors", True),
+        ("client_age", False), ("user_rating", False), ("member_since", False),
+        ("patient_weight", False), ("employee count", False), ("width", False),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_people_is_not_called_like_them(name: str, named: bool) -> None:
+    chance = random.Random(4)
+    cells = [chance.randrange(18, 80) for _ in range(400)]
+    made = ll.design(ll.Prior.uniform("ab"), LIP("1"))
+    found = find_repeating(Memory.of(50, **{name: cells}), [name], [], [made])
+    assert [each.name for each in found] == [name] * named
 
 
 def test_an_id_of_few_or_of_everybody_is_no_person_with_several_rows() -> None:
