@@ -145,6 +145,17 @@ def test_secrets_that_the_promise_does_not_know_are_counted_and_named() -> None:
     assert ends(leak) == tuple(expected)
 
 
+def test_secrets_that_differ_only_in_case_are_not_one() -> None:
+    rows = [{"hiv": hiv, "department": x} for hiv in "aA" for x in ("eyes", "heart")] * 50
+    made = made_for(rows)
+    tonight = [
+        {"hiv": row["hiv"], "department": ("eyes", "heart")[row["hiv"] == "a"]} for row in rows
+    ]
+    leak = only(leaks_of(made, tonight))
+    assert ends(leak) == tuple(truth(made, tonight, "hiv"))
+    assert not leak.holds
+
+
 def test_missing_secrets_are_a_secret_of_their_own() -> None:
     rows = [{**row, "hiv": ""} if at % 40 == 0 else row for at, row in enumerate(FIRST)]
     leak = only(leaks_of(MADE, rows))
