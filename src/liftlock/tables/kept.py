@@ -366,7 +366,9 @@ class _Look:
             telling = [cells for cells in named if cells.column not in {*self.said, *self.gone}]
             if telling:
                 raise _secrets_error(self.source, telling, hidden[at].labels)
-            mine = [name for name in columns if name in {*drop, *keep, *self.gone}]
+            # What goes was said to hold the secret, and what stays not to, if anything goes.
+            going = [name for name in columns if name in {*drop, *self.gone}]
+            mine = going or [name for name in columns if name in keep]
             if len(mine) == 1:
                 found[at] = mine[0]
         return tuple(found)
@@ -458,6 +460,8 @@ def _secrets_error(
     several = len(named) > 1
     columns = ", ".join(f"{each.column!r}{each.part}" for each in named)
     names = [quote_name(each.column) for each in named]
+    # Of many each is named once.
+    names = names if len(names) <= _LISTED else ["NAME"]
     dropped, kept = (" ".join(f"{option} {name}" for name in names) for option in _OPTIONS)
     return InputError(
         f"the kept column{'s' * several} {columns} {'have' if several else 'has'} the values of "
