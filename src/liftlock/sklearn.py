@@ -37,6 +37,7 @@ from liftlock.tables.protect.context import learn_labels, learn_numbers
 from liftlock.tables.protect.count import CombinationCounter
 from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.given import learn_given
+from liftlock.tables.protect.inspect import inspect_other_columns
 from liftlock.tables.protect.spec import (
     BINS_FITTED,
     BINS_WITH_SECRET,
@@ -311,7 +312,9 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             spec = replace(spec, policy=policy, given=tuple(map(str, beside)))
             known = {str(given): each for given, each in beside.items()} | {title: cells}
             table = pa.table(known if told is None else known | {"y": pa.chunked_array([told])})
-            learned = learn_given(FrameSource.of(FrameAdapter.of(table)), [spec], learned)
+            rows = FrameSource.of(FrameAdapter.of(table))
+            inspect_other_columns(rows, list(spec.given), spec.secrets, [title])
+            learned = learn_given(rows, [spec], learned)
         made = design_column(
             learned,
             notion,

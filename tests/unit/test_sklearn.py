@@ -317,6 +317,9 @@ def test_columns_that_are_given_stay_and_are_used() -> None:
     released = array.transform(frame.to_numpy())
     assert released.shape == frame.shape
     assert released[:, 0].tolist() == list(frame["region"])
+    coded = frame.assign(code=["x" if secret == "positive" else "z" for secret in secrets])
+    with pytest.raises(InputError, match="'code' determines the secret 'y'"):
+        PrivateColumn(secret="y", given=["code"]).fit(coded, secrets)
     for wrong in (["nowhere"], ["region", "department"]):
         with pytest.raises(InputError):
             PrivateColumn(secret="y", given=wrong).fit(frame, secrets)

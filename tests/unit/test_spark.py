@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.errors import CellError, FileError, InputError, LabelError
+from liftlock.errors import CellError, FileError, InputError, LabelError, NotCertified
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.spark import materialisation, refusals, releases, workers
 from liftlock.spark.folders import Folder
@@ -679,6 +679,13 @@ def a_secret_is_protected(here: Here) -> None:
     assert kept.columns == df.columns
     safer = ls.release(whole, unnamed, drop=["health"], path=str(here.folder / "safer"))
     assert safer.columns == ["id", "job", "city"]
+    moved = df.withColumn("job", F.when(df.health == "ill", "cook").otherwise("nurse"))
+    with pytest.raises(NotCertified, match="in this table of 240 rows, more than chance explains"):
+        ls.release(moved, mechanism, path=str(here.folder / "never"), check=True)
+    with pytest.raises(InputError, match="does not say what the secret 'health' of each row is"):
+        ls.release(df.drop("health"), mechanism, path=str(here.folder / "never"), check=True)
+    assert not (here.folder / "never").exists()
+    assert ls.release(df, mechanism, path=str(here.folder / "ok"), check=True).count() == 240
 
     specs = [
         ColumnSpec("job", notion, "health", policy=Policy("refuse")),

@@ -21,6 +21,7 @@ from liftlock.spark.refusals import raise_refusals, send_refusals
 from liftlock.spark.sources import GroupedTable, count_names
 from liftlock.tables.kept import choose_columns
 from liftlock.tables.randomiser import ColumnRandomiser
+from liftlock.tables.tonight import measure_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,6 +39,7 @@ def release(
     unseen: str | None = None,
     drop: Sequence[str] = (),
     keep: Collection[str] = (),
+    check: bool = False,
 ) -> DataFrame:
     """Randomise a column with the operating system's entropy; return a DataFrame that stays so.
 
@@ -64,13 +66,20 @@ def release(
     reads every column as nullable.
 
     What is left out and what is refused is as in `liftlock.tables.release`: Spark looks at all rows
-    for the values of the secrets, and at some rows for copies.
+    for the values of the secrets, and at some rows for copies. With `check` Spark counts the joint
+    of secrets and values in all rows first, and a DataFrame in which the mechanism leaks more than
+    promised is refused (`NotCertified`).
     """
     worker = ColumnRandomiser.of(mechanism, column, unseen)
     check_frame(df)
     check_destination(df.sparkSession, None if path is None else os.fspath(path))
     source = GroupedTable(df, frozenset())
     others = choose_columns(source, worker, drop=drop, keep=keep, count=count_names)
+    if check:
+        given = worker.encoding.given
+        read = {*worker.needs, *others.secrets, *(() if given is None else given.names)}
+        counted = GroupedTable(df, frozenset(read.intersection(df.columns)))
+        measure_table(counted, worker, others.secrets).require_kept()
     return release_columns(df, [worker], path=path, dropped=others.dropped)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,7 +32,17 @@ from liftlock.tables.randomiser import ColumnRandomiser
 Worker = ColumnRandomiser | PerUserRandomiser
 """What releases columns."""
 
-_WHOLE = re.compile(r"^(-?\d+)\.0+$")
+_ALIKE = (
+    (r"^\+?(-?)0*([0-9]+(?:\.[0-9]+)?)$", r"\1\2"),
+    (r"^(-?[0-9]+)\.0+$", r"\1"),
+    (r"^(-?[0-9]+\.[0-9]*[1-9])0+$", r"\1"),
+    (r"^([0-9]{4}-[0-9]{2}-[0-9]{2})[ t]00:00:00(?:\.0+)?$", r"\1"),
+    (r"^true$", "1"),
+    (r"^false$", "0"),
+)
+"""What tells a reader the same, in lower case: numbers, days and truth values written otherwise."""
+
+_FORM: Final = "NFC"
 
 _PERCENT_NAMED = 90
 """A column names labels if at least so many of its cells do, empty ones aside."""
@@ -67,7 +78,8 @@ class NamedLabels(NamedTuple):
 class NameCounter:
     """How many cells of some columns name a label of some alphabets, batch after batch.
 
-    Upper and lower case, blanks around and the zeros of a whole number tell a reader the same.
+    Upper and lower case and blanks around tell a reader the same, and so do numbers, days and truth
+    values that are written otherwise.
 
     >>> tally = NameCounter(("who", "age"), (Alphabet.of(["Ann", "Bob", 2]),))
     >>> tally.add(pa.record_batch({"who": [" ann", "BOB", None], "age": [2.0, 31.0, 47.0]}))
@@ -91,10 +103,10 @@ class NameCounter:
                 filled = len(pc.drop_null(to_countable(cells, column)))
                 self.filled[column] = self.filled.get(column, 0) + filled
                 continue
-            texts = _comparable(cells, column)
-            self.filled[column] = self.filled.get(column, 0) + len(texts)
+            texts, numbers = _comparable(cells, column)
+            self.filled[column] = self.filled.get(column, 0) + (pc.sum(numbers).as_py() or 0)
             for place, known in enumerate(self._names):
-                hits = pc.sum(pc.is_in(texts, value_set=known)).as_py() or 0
+                hits = pc.sum(numbers.filter(pc.is_in(texts, value_set=known))).as_py() or 0
                 self.named[column, place] = self.named.get((column, place), 0) + hits
 
     @cached_property
@@ -135,17 +147,22 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
-def _comparable(column: pa.Array, name: str) -> pa.Array:
-    """Return the cells that are not empty as they are compared; none of lists and structures."""
+def _comparable(column: pa.Array, name: str) -> tuple[pa.Array, pa.Array]:
+    """Return the cells that are not empty as they are compared, and how often each occurs.
+
+    Of lists and structures there are none.
+    """
     try:
-        cells = pc.drop_null(to_countable(column, name))
+        counted = pc.value_counts(pc.drop_null(to_countable(column, name)))
         # A byte that is no text is compared to none.
-        texts = pc.utf8_trim_whitespace(pc.cast(cells, pa.large_string()))
+        texts = pc.utf8_trim_whitespace(pc.cast(counted.field("values"), pa.large_string()))
     except (InputError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array([], pa.large_string())
-    texts = pc.utf8_lower(texts)
-    whole = pc.replace_substring_regex(texts, r"^(-?[0-9]+)\.0+$", r"\1")
-    return whole.filter(pc.not_equal(whole, ""))
+        return pa.array([], pa.large_string()), pa.array([], pa.int64())
+    texts = pc.utf8_lower(pc.utf8_normalize(texts, form=_FORM))
+    for pattern, same in _ALIKE:
+        texts = pc.replace_substring_regex(texts, pattern, same)
+    filled = pc.not_equal(texts, "")
+    return texts.filter(filled), counted.field("counts").filter(filled)
 
 
 def _spellings(alphabet: Alphabet) -> pa.Array:
@@ -154,16 +171,20 @@ def _spellings(alphabet: Alphabet) -> pa.Array:
 
 
 def labels_by_spelling(alphabet: Alphabet) -> dict[str, Label]:
-    """Return labels as cells are compared: capitals of one letter may have several small ones.
+    """Return labels by their own text, then as cells are compared.
 
-    >>> labels_by_spelling(Alphabet.of(["Straße", 2.0]))
-    {'straße': 'Straße', 'strasse': 'Straße', '2': 2.0}
+    Capitals of one letter may have several small ones.
+
+    >>> labels_by_spelling(Alphabet.of(["Straße", 2]))
+    {'Straße': 'Straße', '2': 2, 'straße': 'Straße', 'strasse': 'Straße'}
     """
     found: dict[str, Label] = {}
     for label in alphabet.labels:
-        text = _WHOLE.sub(r"\1", str(label).strip())
+        found.setdefault(str(label).strip(), label)
+    for label in alphabet.labels:
+        text = unicodedata.normalize(_FORM, str(label).strip())
         for spelling in (text.lower(), text.casefold(), text.upper().lower()):
-            found.setdefault(spelling, label)
+            found.setdefault(_reduce(spelling), label)
     return found
 
 
@@ -175,8 +196,16 @@ def label_of_cell(cell: Any, known: Mapping[str, Label]) -> tuple[Label, bool]:
     [('Ann', True), (2, True), ('(missing)', True), ('Bob', False)]
     """
     text = "" if cell is None else str(cell).strip()
-    label = known.get(_WHOLE.sub(r"\1", text.lower()) if text else MISSING_LABEL)
+    label = known.get(text or MISSING_LABEL)
+    if label is None:
+        label = known.get(_reduce(unicodedata.normalize(_FORM, text).lower()))
     return (text or MISSING_LABEL, False) if label is None else (label, True)
+
+
+def _reduce(text: str) -> str:
+    for pattern, same in _ALIKE:
+        text = re.sub(pattern, same, text)
+    return text
 
 
 # --- what goes, and what may stay ----------------------------------------------------------------
@@ -289,6 +318,12 @@ def choose_columns(
     if set(kept) - set(replaced):
         others = inspect_other_columns(source, kept, copied, replaced)
         notes += _leaking(others.leaks, worker, secrets)
+    nested = [name for name in kept if pa.types.is_nested(value_type(source.type_of(name)))]
+    if nested and hidden_of(worker.mechanism):
+        notes.append(
+            f"{', '.join(map(repr, nested))}: lists or structures, which are not looked at: make "
+            "sure that none holds the secret"
+        )
     return KeptColumns(dropped, tuple(notes), secrets, told)
 
 
@@ -331,7 +366,9 @@ class _Look:
             telling = [cells for cells in named if cells.column not in {*self.said, *self.gone}]
             if telling:
                 raise _secrets_error(self.source, telling, hidden[at].labels)
-            mine = [name for name in columns if name in {*drop, *keep, *self.gone}]
+            # What goes was said to hold the secret, and what stays not to, if anything goes.
+            going = [name for name in columns if name in {*drop, *self.gone}]
+            mine = going or [name for name in columns if name in keep]
             if len(mine) == 1:
                 found[at] = mine[0]
         return tuple(found)
@@ -423,6 +460,8 @@ def _secrets_error(
     several = len(named) > 1
     columns = ", ".join(f"{each.column!r}{each.part}" for each in named)
     names = [quote_name(each.column) for each in named]
+    # Of many each is named once.
+    names = names if len(names) <= _LISTED else ["NAME"]
     dropped, kept = (" ".join(f"{option} {name}" for name in names) for option in _OPTIONS)
     return InputError(
         f"the kept column{'s' * several} {columns} {'have' if several else 'has'} the values of "

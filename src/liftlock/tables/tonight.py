@@ -312,7 +312,7 @@ def _measure(
     certificate = notion.certify(channel, context, impossible="ignore")
     more, at_least = None, None
     if not certificate.holds:
-        more, at_least = _test_chance(promised, list(parts.values()))
+        more, at_least = _test_chance(mechanism, promised, list(parts.values()))
     return TableLeak(
         promised,
         column,
@@ -410,7 +410,7 @@ def _channel_of(mechanism: Mechanism, codes: set[int]) -> tuple[Table | SupportC
 
 
 def _test_chance(
-    promised: Guarantee, parts: Sequence[_Part]
+    mechanism: Mechanism, promised: Guarantee, parts: Sequence[_Part]
 ) -> tuple[bool | None, LeakRange | None]:
     """Tell whether a population in which the promise is kept would hardly give such a table.
 
@@ -425,8 +425,21 @@ def _test_chance(
     alarm, least = False, LeakRange(0.0, 0.0)
     for counts, table in tables:
         chances: Floats = table.weights.astype(np.float64) / 2.0**table.bits
-        bets = Bets(counts, chances)
+        bets = Bets(counts, chances, _ends(mechanism, table))
         alarm = bets.alarm(lower, upper, ERROR_RATE / len(tables)) or alarm
         own = bets.at_least(ERROR_RATE / len(tables))
         least = LeakRange(max(least.eps_lower, own.eps_lower), max(least.eps_upper, own.eps_upper))
     return alarm, least
+
+
+def _ends(mechanism: Mechanism, table: Table) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest chance of each output, for values without rows too.
+
+    The population may have them: what is only rare must not pass for more than was promised.
+    """
+    every: Floats = mechanism.table.weights.astype(np.float64) / 2.0**mechanism.table.bits
+    low, high = every.min(axis=0), every.max(axis=0)
+    if mechanism.encoding is not None and mechanism.encoding.columns[0].keeps_missing:
+        low = np.zeros_like(low)
+    kept = len(table.outputs) - len(low)
+    return np.pad(low, (0, kept)), np.pad(high, (0, kept), constant_values=1.0)

@@ -279,7 +279,13 @@ def test_a_harmless_column_of_the_same_values_is_asked_about(run: Run) -> None:
     assert_refused(run(*ask), "columns 'hiv', 'smoker' have", "--drop hiv --drop smoker")
     assert_refused(run(*ask, "--drop", "hiv"), "column 'smoker' has")
     assert_refused(run(*ask, "--drop", "hiv", "--keep", "hiv"), "both kept and dropped")
-    assert run(*ask, "--drop", "hiv", "--keep", "smoker").code == 0
+    done = run(*ask, "--drop", "hiv", "--keep", "smoker", "--check")
+    assert done.code == 0, done
+    assert 'in this table about "hiv": eps_lower 0, eps_upper 0' in done.out
+    wide = "\n".join(line + f",{line[0]}" * 4 for line in table.splitlines()[1:])
+    refused = run(*ask, "--force", files={"t.csv": f"hiv,smoker,x,a,b,c,d\n{wide}\n"})
+    assert_refused(refused, "columns 'hiv', 'smoker', 'a', 'b', 'c', 'd' have", "(--drop NAME)")
+    Path("t.csv").write_text(table)
     # A secret that is there under its name, with its values, is the one that goes.
     made = run(
         *("protect", "t.csv", "--column", "x", "--secret", "hiv", "--epsilon", "1"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -14,7 +16,9 @@ import liftlock.tables
 from liftlock import LIP, Alphabet, Draft, Joint, Mechanism, lock
 from liftlock.errors import InputError
 from liftlock.model.columns import ColumnEncoding, TableEncoding
-from liftlock.tables.kept import NameCounter
+from liftlock.tables.formats.frame import FrameAdapter, FrameSource
+from liftlock.tables.kept import NameCounter, choose_columns, label_of_cell, labels_by_spelling
+from liftlock.tables.randomiser import ColumnRandomiser
 
 
 def named(labels: list[Any], cells: pa.Array) -> tuple[int, int]:
@@ -32,12 +36,20 @@ def named(labels: list[Any], cells: pa.Array) -> tuple[int, int]:
         ([1, 2], pa.array([1.0, 2.0, 3.5, None, float("nan")]), (2, 3)),
         (["1", "2"], pa.array([1, 2, 3]), (2, 3)),
         ([1, 2], pa.array(["1.0", "2.000", "1.5", "-1"]), (2, 4)),
+        ([1, 2], pa.array(["01", "+2", "-1", "0", "10"]), (2, 5)),
+        ([0, 10], pa.array(["0", "00", "10.0", "100", "1"]), (3, 5)),
         ([1.0], pa.array(["1"]), (1, 1)),
+        (["1.5", 2.25], pa.array(["1.50", "2.2500", "1.05", "15"]), (2, 4)),
+        (["1.50"], pa.array([Decimal("1.5"), Decimal("2.0")]), (1, 2)),
         ([True, False], pa.array([True, None, False]), (2, 2)),
+        (["True", "False"], pa.array(["true", "FALSE", "1", "0", "2"]), (4, 5)),
+        ([0, 1], pa.array([True, False, None]), (2, 2)),
         (["yes"], pa.array(["YES", "no"]).dictionary_encode(), (1, 2)),
         (["straße"], pa.array(["STRASSE", "Straße", "strasse"]), (3, 3)),
         (["ΝΟΜΟΣ"], pa.array(["νομος", "Νομος"]), (2, 2)),
+        (["caf\u00e9"], pa.array(["cafe\u0301", "cafe"]), (1, 2)),
         (["2024-02-29"], pa.array([19782], pa.date32()), (1, 1)),
+        (["2024-02-29"], pa.array([datetime(2024, 2, 29), datetime(2024, 2, 29, 1)]), (1, 2)),
         (["a"], pa.array([b"A", b"\xff"]), (0, 0)),
         (["one"], pa.array([1.0, None, float("nan"), 2.5]), (0, 2)),
         (["a"], pa.array([["a"], ["a"]]), (0, 0)),
@@ -46,6 +58,15 @@ def named(labels: list[Any], cells: pa.Array) -> tuple[int, int]:
 )
 def test_what_names_a_label(labels: list[Any], cells: pa.Array, found: tuple[int, int]) -> None:
     assert named(labels, cells) == found
+    if not pa.types.is_nested(cells.type) and not pa.types.is_binary(cells.type):
+        known = labels_by_spelling(Alphabet.of(labels))
+        assert sum(label_of_cell(cell, known)[1] for cell in cells.to_pylist()) == found[0]
+
+
+def test_labels_that_differ_only_in_their_spelling_stay_apart() -> None:
+    labels = ["A", "a", 1, "1.0", "true"]
+    known = labels_by_spelling(Alphabet.of(labels))
+    assert [label_of_cell(f" {label} ", known) for label in labels] == [(x, True) for x in labels]
 
 
 # --- frames ---------------------------------------------------------------------------------------
@@ -117,3 +138,17 @@ def test_an_empty_column_under_the_name_of_the_secret_proves_nothing() -> None:
 def test_no_rows_tell_nothing() -> None:
     frame = pa.table({"x": pa.array([], pa.string()), "health": pa.array([], pa.string())})
     assert liftlock.tables.release(frame, truthful(PLAIN)).num_rows == 0
+
+
+def test_what_is_not_looked_at_is_named() -> None:
+    """A secret may be within a structure."""
+    table = pa.table({"x": ["a", "b"], "who": [{"hiv": "ill"}, {"hiv": "well"}]})
+    rows = FrameSource.of(FrameAdapter.of(table))
+    found = choose_columns(rows, ColumnRandomiser(truthful(), names=("x",)))
+    assert found.dropped == ()
+    assert found.notes == (
+        "'who': lists or structures, which are not looked at: make sure that none holds the secret",
+    )
+    assert (
+        choose_columns(rows, ColumnRandomiser(truthful(), names=("x",)), keep=["who"]).notes == ()
+    )

@@ -16,7 +16,10 @@ import pytest
 import liftlock as ll
 import liftlock.tables
 from liftlock import ALIP, LDP, LIP, Joint, Mechanism, Prior, design
+from liftlock.designs.api import lock
+from liftlock.designs.base import Draft
 from liftlock.errors import InputError, NotCertified
+from liftlock.model.alphabet import Alphabet
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions import Notion
 from liftlock.notions.guarantee import Wanted
@@ -116,6 +119,21 @@ def test_a_joint_that_moved_is_told_from_chance() -> None:
         leaks_of(MADE, moved(11, 0.6)).require_kept()
 
 
+def test_a_rare_value_that_is_not_there_may_be_chance() -> None:
+    """One in 200 people has it; of tables of 200 rows every third has nobody who has."""
+    counts = {"ill": [200, 0, 0], "well": [0, 198, 2]}
+    joint = Joint.from_rows(
+        Alphabet.of(counts), Alphabet.of(["often", "never", "always"]), [*counts.values()]
+    )
+    noisy = Draft.of(joint.inputs.labels, "yn", [[0.01, 0.99], [0, 1], [1, 0]])
+    code = ColumnEncoding("department", secret="hiv")
+    made = replace(lock(noisy, LIP("0.01"), joint), encoding=TableEncoding((code,)))
+    rows = [{"hiv": "ill", "department": "often"}, {"hiv": "well", "department": "never"}] * 100
+    leak = only(leaks_of(made, rows))
+    assert not leak.holds
+    assert leak.more_than_chance is False
+
+
 def test_secrets_that_the_promise_does_not_know_are_counted_and_named() -> None:
     rows = [
         {**row, "hiv": "unclear"} if at % 40 == 0 else row | {"hiv": f" {row['hiv'].upper()}"}
@@ -125,6 +143,17 @@ def test_secrets_that_the_promise_does_not_know_are_counted_and_named() -> None:
     assert dict(leak.unknown) == {"unclear": 100}
     expected = truth(MADE, rows, "hiv")
     assert ends(leak) == tuple(expected)
+
+
+def test_secrets_that_differ_only_in_case_are_not_one() -> None:
+    rows = [{"hiv": hiv, "department": x} for hiv in "aA" for x in ("eyes", "heart")] * 50
+    made = made_for(rows)
+    tonight = [
+        {"hiv": row["hiv"], "department": ("eyes", "heart")[row["hiv"] == "a"]} for row in rows
+    ]
+    leak = only(leaks_of(made, tonight))
+    assert ends(leak) == tuple(truth(made, tonight, "hiv"))
+    assert not leak.holds
 
 
 def test_missing_secrets_are_a_secret_of_their_own() -> None:
