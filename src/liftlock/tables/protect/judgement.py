@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ from liftlock.exact.decimals import GLUE
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model.conditional import FEWEST
 from liftlock.notions.lift import LeakRange
-from liftlock.report.format import CERTAIN, least_nats, most_nats, percent, shown
+from liftlock.report.format import least_nats, moved_by, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
@@ -246,21 +246,29 @@ class _Court:
 
     def _people(self) -> Iterator[Finding]:
         """Look at people who have several rows, of whom single rows are protected only."""
+        columns = self.protection.columns
+        single = all(len({about for about, _ in each.promises}) == 1 for each in columns)
+        promised = [each for column in columns for each in column.mechanism.guarantees]
+        given = any(each.context.kind == "given" for each in promised)
         for column in self.protection.repeating:
+            name = shown(column.name)
+            words = f"protect all rows of a person together ({name})"
+            no_people = Remedy(f"take {name} out of the table if it identifies nobody")
+            whole = Remedy(words, ("--person", column.name), (), f"person={column.name!r}")
+            if given:  # a promise for each person is not proved given columns
+                whole = replace(
+                    whole,
+                    words=f"{words}, without --given",
+                    remove=(("--given",),),
+                    python=f"{whole.python}, given=[]",
+                )
             yield Finding(
                 "open",
                 column.sentence,
                 column.secret,
                 (column.name,),
                 LeakRange(column.loss, column.loss),
-                remedies=(
-                    Remedy(
-                        f"promise it for all rows of a person ({shown(column.name)})",
-                        ("--person", column.name),
-                        (),
-                        f"person={column.name!r}",
-                    ),
-                ),
+                remedies=(whole, no_people) if single else (no_people,),
             )
 
     # --- secrets and columns ----------------------------------------------------------------------
@@ -545,8 +553,8 @@ class _Court:
         words = _moves(leak, limits.sides, f"beliefs about {shown(secret)}")
         return Finding(
             "outside",
-            f"{subject}: {words}, which is no part of the promise: that is given "
-            f"{_listed(limits.given)}, for whoever knows it",
+            f"{subject}: {words}, which the promise, made given "
+            f"{_listed(limits.given)}, does not limit",
             secret,
             columns,
             leak,
@@ -581,7 +589,9 @@ class _Court:
 
         Given kept columns a promise can be proved that is about what the released ones add.
         """
-        drops, gives = self._drops(names), self._gives(names)
+        # What is told beyond given columns, the others tell.
+        others = [name for name in names if name not in self._given]
+        drops, gives = self._drops(others or names), self._gives(names)
         return (*gives, *drops) if given else (*drops, *gives)
 
     def _drops(self, names: Sequence[str]) -> tuple[Remedy, ...]:
@@ -625,7 +635,7 @@ class _Court:
             return ()
         return (
             Remedy(
-                f"promise it given {_listed(fresh)}",
+                f"make the promise given {_listed(fresh)}",
                 tuple(word for name in fresh for word in ("--given", name)),
                 (),
                 f"given={fresh!r}",
@@ -682,7 +692,7 @@ class _Court:
                 remedies=self._drops(unique),
             )
         if self.protection.not_measured and not self._seen_whole(judged):
-            yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")
+            yield Finding("open", f"not measured: {'; '.join(self.protection.not_measured)}")
 
     def _seen_whole(self, judged: Sequence[Finding]) -> bool:
         """Tell whether rows were measured with all that is kept, and nothing was found.
@@ -719,7 +729,7 @@ class _Court:
         if kind == "open" and least is not None:
             words += ", which may be chance"
         elif least is not None and least != leak:
-            words += f", {_surely(least, limits)} beyond chance"
+            words += _surely(least, limits)
         kept = [name for name in columns if name in self.protection.insisted]
         words += f" (promised: {_budgets(limits)})" if limits.in_lifts else ""
         words += self._insisted(*kept) if kept else ""
@@ -829,7 +839,7 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
     if not any(far):
         far = [True, True]
     words = [
-        f"{verb} by {_up_to(value)}"
+        f"{verb} {moved_by(value, sign='up to ')}"
         for verb, value, said in zip(("fall", "rise"), leak, far, strict=True)
         if said
     ]
@@ -841,16 +851,14 @@ def _share(share: float) -> str:
     return percent(share).replace(GLUE, " ")
 
 
-def _up_to(value: float) -> str:
-    return most_nats(value) if value > CERTAIN else f"up to {most_nats(value)} nats"
-
-
 def _surely(least: LeakRange, limits: _Limits) -> str:
     """Say how much of a leak is no chance, on the sides where that exceeds the budget."""
     values = [
         value for value, budget in zip(least, limits.sides, strict=True) if _beyond(value, budget)
     ]
-    return f"at least {' and '.join(map(least_nats, values))}"
+    if math.inf in values:  # how far beliefs move says so already
+        return ", which chance does not explain"
+    return f", at least {' and '.join(map(least_nats, values))} beyond chance"
 
 
 def _budgets(limits: _Limits) -> str:
