@@ -166,6 +166,8 @@ def test_remedies_of_given_columns_and_of_people_can_be_run(run: Run) -> None:
         assert command.count("--person") <= 1
         again = run(*shlex.split(command)[1:], files=files)
         assert again.code == 0, (command, again.err)
+    last = follow(run, tuple(shlex.split(verdict["command"])[1:]), files)[-1]
+    assert last["level"] == "kept"
 
 
 def test_rows_for_rare_given_values_go_with_given_columns(run: Run) -> None:

@@ -339,6 +339,8 @@ class ColumnView:
         said = promise_of(self.made.notion, self.name, self.secret)
         if self.given:
             said = markup(said, self._whom())
+        if whose := self.made.describe_person():
+            said = markup(said, f" {whose.replace('PER PERSON', 'Per person')}.")
         if self.made.encoding is None or not self.made.encoding.columns[0].keeps_missing:
             return said
         more = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -248,19 +248,21 @@ class _Court:
         """Look at people who have several rows, of whom single rows are protected only."""
         columns = self.protection.columns
         single = all(len({about for about, _ in each.promises}) == 1 for each in columns)
-        promised = [each for column in columns for each in column.mechanism.guarantees]
-        given = any(each.context.kind == "given" for each in promised)
+        rules = [each.mechanism.encoding for each in columns]
+        given = {name for each in rules if each and each.given for name in each.given.names}
         for column in self.protection.repeating:
             name = shown(column.name)
             words = f"protect all rows of a person together ({name})"
             no_people = Remedy(f"take {name} out of the table if it identifies nobody")
             whole = Remedy(words, ("--person", column.name), (), f"person={column.name!r}")
             if given:  # a promise for each person is not proved given columns
-                whole = replace(
-                    whole,
-                    words=f"{words}, without --given",
-                    remove=(("--given",),),
-                    python=f"{whole.python}, given=[]",
+                left = tuple(name for name in sorted(given) if name in self.protection.stays)
+                words += f", without --given and {_listed(left)}" if left else ", without --given"
+                whole = Remedy(
+                    words,
+                    (*whole.add, *(word for name in left for word in ("--drop", name))),
+                    (("--given",),),
+                    f"{whole.python}, given=[], drop={list(left)!r}",
                 )
             yield Finding(
                 "open",
@@ -631,7 +633,8 @@ class _Court:
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
-        if not fresh or not counted or len(names) > _FEW or self.protection.total is not None:
+        other = self.protection.total is not None or self.protection.person is not None
+        if not fresh or not counted or len(names) > _FEW or other:
             return ()
         return (
             Remedy(
