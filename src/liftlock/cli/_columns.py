@@ -198,13 +198,11 @@ class ColumnOptions(OptionGroup):
         help="Column that stays in the output and that the mechanism may use: the guarantee then "
         "holds given each of its values, for whoever sees it. Repeatable.",
     )
-    given_rows: int = option(
+    given_rows: int | None = option(
         "--given-rows",
         type=click.IntRange(min=1),
-        default=FEWEST,
-        show_default=True,
         metavar="N",
-        help="With --given: values in fewer than N rows share one table.",
+        help=f"With --given: values in fewer than N rows share one table.  [default: {FEWEST}]",
     )
 
     def inputs(self) -> dict[str, Path | None]:
@@ -223,6 +221,8 @@ class ColumnOptions(OptionGroup):
         told = read_secrets(self.secrets, columns, source.columns)
         if self.per_person is not None and self.person is None:
             raise click.UsageError("--per-person goes with --person")
+        if self.given_rows is not None and not self.given:
+            raise click.UsageError("--given-rows goes with --given")
         self.utility.check()
         method = self.method
         if method != "auto" and self.local_priors is None:
@@ -274,7 +274,7 @@ class ColumnOptions(OptionGroup):
             local_budgets=self.local_budgets,
             normalise=self.normalise,
             given=self.given,
-            given_rows=self.given_rows,
+            **({} if self.given_rows is None else {"given_rows": self.given_rows}),
         )
 
     def read_total(self) -> tuple[Notion | None, dict[str, str]]:

@@ -246,7 +246,7 @@ def _show(protection: Protection, note: Notes, *, as_json: bool) -> None:
         show(verdict_report(protection.verdict))
         command = protection.verdict.command_for()
         if command and not protection.verdict.proved:
-            show("to keep it:" if protection.verdict.level == "broken" else "to rule that out:")
+            show("run instead:")
             show(f"  {printable(command)}", wrap=False)
 
 

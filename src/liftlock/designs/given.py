@@ -32,6 +32,7 @@ from liftlock.estimate.expected import margins_text
 from liftlock.estimate.models.given import lift_question, model_given, of_those_there
 from liftlock.estimate.question import Question
 from liftlock.exact.budget import Budget
+from liftlock.exact.decimals import round_up_text
 from liftlock.exact.integers import Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import DEFAULT_BITS, round_rows
@@ -417,14 +418,14 @@ def cost_text(made: Mechanism, plain: Mechanism, utility: AnyUtility | None, who
         seen = context.restricted(listed)
         lifts = extreme_lifts(plain.table.restrict(seen.values.labels), seen)
         lower, upper = (
-            "without bound" if side.is_infinite else f"by up to {float(side):.3g} nats"
+            "without limit" if side.upper is None else f"by up to {round_up_text(side.upper)} nats"
             for side in (lifts.eps_lower().value, lifts.eps_upper().value)
         )
-        leaked = f"; given {whose} that one would lower beliefs {lower} and raise them {upper}"
+        leaked = f"; by one table, beliefs given {whose} would fall {lower} and rise {upper}"
     return (
-        f"{goal.utility.title}: {known[0]:.4g} for whoever knows {whose}, {known[1]:.4g} by one "
-        f"table for all (no release {nothing:.4g}, no noise {truth:.4g}); for others "
-        f"{hidden[0]:.4g} and {hidden[1]:.4g}{leaked}"
+        f"{goal.utility.title}: {known[0]:.4g} for whoever sees {whose} ({known[1]:.4g} by one "
+        f"table for all values; no release {nothing:.4g}, no noise {truth:.4g}), {hidden[0]:.4g} "
+        f"for whoever does not ({hidden[1]:.4g} by one table){leaked}"
     )
 
 

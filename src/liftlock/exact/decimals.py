@@ -79,9 +79,9 @@ def moves_text(up: Fraction | None, down: Fraction | None) -> str:
     """Say how far a probability may move, as the end of a sentence.
 
     >>> moves_text(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
-    'at most 2-fold, and lower it at most to 25 % of what it was'
+    'at most 2-fold, and lower it to no less than 25 % of what it was'
     """
     most = "without limit" if up is None else f"at most {fold_text(up)}"
     if down is None or down == 0:
-        return f"{most}, and may rule it out"
-    return f"{most}, and lower it at most to {share_text(down)} of what it was"
+        return f"{most}, and can rule it out"
+    return f"{most}, and lower it to no less than {share_text(down)} of what it was"

@@ -127,7 +127,7 @@ class Audit:
             # Nobody need attain these limits, so they are rounded to their safe side.
             who = self.context.describe()
             return (
-                "A report may raise the belief in any value "
+                "A report can raise the belief in any value "
                 f"{moves_text(most.lift, least.lift)}: {who}."
             )
         return "\n".join(_sentence(self, up=up) for up in (True, False))

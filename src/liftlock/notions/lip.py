@@ -57,20 +57,20 @@ class LiftNotion(Notion):
     def promise(self) -> str:
         """What it promises, in words."""
         limits = self.lift_limits()
-        start = "Whoever sees the released {column} of a person may "
+        start = "Whoever sees the released {column} of a person can "
         up, down = limits.most, limits.least
         if limits.upper is not None and limits.lower is not None:
             return f"{start}raise the probability of any {{secret}} {moves_text(up, down)}."
         if limits.upper is not None:
             return (
                 f"{start}raise the probability of any {{secret}} at most {fold_text(up)}. How far "
-                "it may fall is not limited: a value may be ruled out."
+                "it can fall is not limited: a value can be ruled out."
             )
         assert down is not None
         return (
-            f"{start}lower the probability of any {{secret}} at most to {share_text(down)} of what "
-            "it was. How far it may rise is not limited directly, only through what the falls of "
-            "all the others leave."
+            f"{start}lower the probability of any {{secret}} to no less than {share_text(down)} "
+            "of what it was. How far it can rise is not limited directly, only through what the "
+            "falls of all the others leave."
         )
 
 

@@ -64,27 +64,36 @@ def nats(value: float, digits: int = DIGITS) -> str:
     """Write by how much a belief changes, so that what makes it certain is no number.
 
     >>> nats(0.57151, 3), nats(math.inf), nats(30.3)
-    ('0.572', 'any amount', 'any amount')
+    ('0.572', 'unlimited', 'unlimited')
     """
-    return "any amount" if value > CERTAIN else amount(value, digits)
+    return "unlimited" if value > CERTAIN else amount(value, digits)
 
 
 def most_nats(value: float) -> str:
     """Write by how much a belief changes at most: never less than it is.
 
     >>> most_nats(1.7216), most_nats(0.0), most_nats(math.inf)
-    ('1.73', '0', 'any amount')
+    ('1.73', '0', 'unlimited')
     """
-    return "any amount" if value > CERTAIN else round_up_text(Fraction(value))
+    return "unlimited" if value > CERTAIN else round_up_text(Fraction(value))
 
 
 def least_nats(value: float) -> str:
     """Write by how much a belief changes at least: never more than it is.
 
     >>> least_nats(1.3579), least_nats(math.inf)
-    ('1.35', 'any amount')
+    ('1.35', 'unlimited')
     """
-    return "any amount" if math.isinf(value) else round_down_text(Fraction(value))
+    return "unlimited" if math.isinf(value) else round_down_text(Fraction(value))
+
+
+def moved_by(value: float, text: Callable[[float], str] = most_nats, sign: str = "") -> str:
+    """Say by how much a belief changes, in a sentence.
+
+    >>> moved_by(1.7216), moved_by(1.7216, sign="up to "), moved_by(math.inf)
+    ('by 1.73 nats', 'by up to 1.73 nats', 'without limit')
+    """
+    return "without limit" if value > CERTAIN else f"by {sign}{text(value)} nats"
 
 
 def percent(share: float, digits: int = 3) -> str:

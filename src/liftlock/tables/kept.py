@@ -20,7 +20,7 @@ from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import MISSING_LABEL
 from liftlock.notions.base import Notion
 from liftlock.notions.guarantee import Guarantee
-from liftlock.report.format import nats
+from liftlock.report.format import moved_by
 from liftlock.tables.formats.base import TableSource, value_type
 from liftlock.tables.per_user import PerUserRandomiser
 from liftlock.tables.profiles import ProfileColumn
@@ -438,8 +438,8 @@ def _leaking(
         if leak.secret in notions and leak.exceeds(notions[leak.secret]):
             yield (
                 f"{leak.name!r} stays, and alone tells more about {leak.secret!r} than is promised "
-                f"of what is released: beliefs fall by {nats(leak.eps_lower, 3)} and rise by "
-                f"{nats(leak.eps_upper, 3)} nats (--drop {quote_name(leak.name)})"
+                f"of what is released: beliefs fall {moved_by(leak.eps_lower)} and rise "
+                f"{moved_by(leak.eps_upper)} (--drop {quote_name(leak.name)})"
             )
 
 

@@ -63,7 +63,7 @@ def test_the_verdict_stands_in_the_last_lines(run: Run) -> None:
     at = next(place for place, line in enumerate(lines) if line.startswith("NOT KEPT: "))
     assert 'lip(0.5) about "hiv"' in lines[at]
     assert '"ward" alone' in lines[at + 1]
-    assert lines[-2] == "to keep it:"
+    assert lines[-2] == "run instead:"
     words = shlex.split(lines[-1])
     assert words == ["liftlock", *ASK, "--force", "--drop", "ward"]
     assert max(map(len, lines[:-1])) <= 110
@@ -160,6 +160,28 @@ def test_every_single_remedy_can_be_run(run: Run) -> None:
         assert done.code == 0, (command, done)
         after = verdict_of(done)["findings"]
         assert finding["sentence"] not in {each["sentence"] for each in after}
+
+
+def test_remedies_of_given_columns_and_of_people_can_be_run(run: Run) -> None:
+    rows = [{"patient": f"p{place // 3}", **row} for place, row in enumerate(people())]
+    files = {"people.csv": csv_of(rows)}
+    done = run(*ASK, "--given", "ward", "--json", files=files)
+    verdict = verdict_of(done)
+    about = {tuple(each["columns"]) for each in verdict["findings"]}
+    assert ("patient",) in about
+    commands = [each["command"] for found in verdict["findings"] for each in found["remedies"]]
+    for command in filter(None, [verdict["command"], *commands]):
+        assert command.count("--person") <= 1
+        again = run(*shlex.split(command)[1:], files=files)
+        assert again.code == 0, (command, again.err)
+    last = follow(run, tuple(shlex.split(verdict["command"])[1:]), files)[-1]
+    assert last["level"] == "kept"
+
+
+def test_rows_for_rare_given_values_go_with_given_columns(run: Run) -> None:
+    done = run(*ASK, "--given-rows", "50", files=FILES)
+    assert done.code == 2
+    assert "--given-rows goes with --given" in done.err
 
 
 def test_columns_that_tell_too_much_together(run: Run) -> None:

@@ -244,7 +244,8 @@ def _bounded(leak: RowLeak) -> Content:
 def _both(rise: str, left: str) -> Markup:
     # Arrows, as there are many of them; the head of the table says what they are.
     lines = (tag("span", words, class_="whole") for words in (f"↑ {rise}", f"↓ {left}"))
-    return markup(tag("br").join(lines))
+    # On a narrow page they share a line, with the blank between them.
+    return markup(markup(tag("br"), " ").join(lines))
 
 
 def _factor(nats: float, *, up: bool) -> Fraction:

@@ -37,7 +37,7 @@ from liftlock.report.format import (
     compared,
     counted,
     enclosed,
-    nats,
+    moved_by,
     percent,
     times,
     title_of,
@@ -110,7 +110,7 @@ class PageView:
         return [
             [
                 named(facet.name),
-                "the value itself" if facet.secret is None else named(facet.secret),
+                facet.hidden,
                 tag("code", facet.guarantee, class_="whole"),
                 "" if place else column.headline,
             ]
@@ -142,21 +142,18 @@ class PageView:
     def about(self) -> Rows:
         """What the report is about, and who says so."""
         found, head = self.protection, self.protection.head
-        data: list[Content] = [named(found.source), f", {self.rows}"]
-        if head.data_date:
-            data.append(f", {head.data_date}")
-        rows: Rows = [["Data", markup(*data)]]
+        rows: Rows = [["Data", markup(named(found.source), f", {self.rows}")]]
         if found.output:
             day = f", {found.day}" if found.day else ""
             rows.append(["Released", markup(named(found.output), day)])
         rows += [
-            [name, text]
+            [name, text or "not stated"]
             for name, text in (
+                ("Date of the data", head.data_date),
                 ("Purpose", head.purpose),
                 ("Responsible", head.responsible),
                 ("Version of this report", head.edition),
             )
-            if text
         ]
         return [*rows, ["Written by", f"liftlock {self.version}"]]
 
@@ -307,6 +304,15 @@ class ColumnView:
         return self.column.secret
 
     @property
+    def hidden(self) -> Content:
+        """What is hidden, and given what."""
+        about: Content = "the value itself" if self.secret is None else named(self.secret)
+        if not self.given:
+            return about
+        names = markup(*_joined([named(name) for name in self.given]))
+        return markup(about, " given " if self.is_given else " without ", names)
+
+    @property
     def own(self) -> bool:
         """Whether each user has a prior."""
         return self.made.per_user
@@ -325,14 +331,16 @@ class ColumnView:
             channel = proved_distributions(self.made)
             text = (
                 "Whoever sees the released {column} of a person, and knows that person's own "
-                "prior, may raise the probability of any true {column} at most "
-                f"{fold_text(channel.largest)}, and lower it at most to "
+                "prior, can raise the probability of any true {column} at most "
+                f"{fold_text(channel.largest)}, and lower it to no less than "
                 f"{share_text(channel.smallest)} of what it was."
             )
             return _filled(text, column=named(self.name))
         said = promise_of(self.made.notion, self.name, self.secret)
         if self.given:
-            said = markup(said, _given_promise(self.given, self.made))
+            said = markup(said, self._whom())
+        if whose := self.made.describe_person():
+            said = markup(said, f" {whose.replace('PER PERSON', 'Per person')}.")
         if self.made.encoding is None or not self.made.encoding.columns[0].keeps_missing:
             return said
         more = (
@@ -340,6 +348,18 @@ class ColumnView:
             "none can be seen."
         )
         return markup(said, _filled(more, column=named(self.name)))
+
+    def _whom(self) -> Markup:
+        """Say for whom a promise holds, where the mechanism uses given columns."""
+        if self.is_given:
+            return _given_promise(self.given, self.made, unseen=self.secret in self.beside)
+        names = markup(*_joined([named(name) for name in self.given]))
+        return markup(" This is for whoever does not see ", names, ".")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether this is the guarantee for whoever sees given columns."""
+        return self.made.context.kind == "given"
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -432,8 +452,8 @@ class ColumnView:
         if found is None:
             return ""
         return (
-            "By the table's own counts, in nats, beliefs fall by at most "
-            f"{nats(found.eps_lower, 4)} and rise by at most {nats(found.eps_upper, 4)}"
+            f"By the table's own counts beliefs fall {moved_by(found.eps_lower)} and rise "
+            f"{moved_by(found.eps_upper)}"
         )
 
     @property
@@ -473,14 +493,14 @@ def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
 
     >>> from liftlock.notions.lip import MaxLift
     >>> print(promise_of(MaxLift("ln 2"), "job", "home").striptags())
-    Whoever sees the released “job” of a person may raise the probability of any “home”
-    at most 2-fold. How far it may fall is not limited: a value may be ruled out.
+    Whoever sees the released “job” of a person can raise the probability of any “home”
+    at most 2-fold. How far it can fall is not limited: a value can be ruled out.
     """
     about = markup("true ", named(column)) if secret is None else named(secret)
     return _filled(notion.promise, column=named(column), secret=about)
 
 
-def _given_promise(given: Sequence[str], made: Mechanism) -> Markup:
+def _given_promise(given: Sequence[str], made: Mechanism, *, unseen: bool) -> Markup:
     """Say for whom a promise holds that is made for each given value."""
     names = markup(*_joined([named(name) for name in given]))
     said = markup(
@@ -488,15 +508,15 @@ def _given_promise(given: Sequence[str], made: Mechanism) -> Markup:
         names,
         ", for whoever sees both; what ",
         names,
-        " tells alone is not limited by it.",
+        " tells alone it does not limit.",
     )
     if made.encoding is not None and made.encoding.given is not None:
         banded = [code.name for code in made.encoding.given.columns if code.bins]
         if banded:
             bands = markup(*_joined([named(name) for name in banded]))
             said = markup(said, " Of ", bands, " the band is meant, not the number.")
-    if made.also:
-        return markup(said, " The same is proved for whoever does not see ", names, ".")
+    if unseen:  # the guarantee for those has its own words
+        return said
     return markup(said, " For whoever does not see ", names, " it is not proved.")
 
 

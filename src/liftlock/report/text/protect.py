@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -16,6 +16,7 @@ from liftlock.report.format import (
     grid_of,
     least_nats,
     most_nats,
+    moved_by,
     nats,
     percent,
     printable,
@@ -142,8 +143,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
     if own is not None:
         words = (
             f"{'counts were smoothed' if column.learned else 'given, not learned'}: by the table's "
-            "own counts beliefs fall by "
-            f"{most_nats(own.eps_lower)} and rise by {most_nats(own.eps_upper)} nats"
+            f"own counts beliefs fall {moved_by(own.eps_lower)} and rise {moved_by(own.eps_upper)}"
         )
         if own.holds:
             parts.append(Text(words, style="dim"))
@@ -199,20 +199,28 @@ def _kept(protection: Protection) -> list[RenderableType]:
     grid.add_column("about", no_wrap=True)
     grid.add_column("beliefs fall by", justify="right")
     grid.add_column("rise by", justify="right")
+    rules = [column.mechanism.encoding for column in protection.columns]
+    given = {name for each in rules if each and each.given for name in each.given.names}
     for leak in protection.kept:
-        grid.add_row(
-            shown(leak.name), shown(leak.secret), nats(leak.eps_lower), nats(leak.eps_upper)
-        )
-    one = len(protection.kept) == 1
+        name = f"{shown(leak.name)} (given)" if leak.name in given else shown(leak.name)
+        grid.add_row(name, shown(leak.secret), nats(leak.eps_lower), nats(leak.eps_upper))
+    others = dict.fromkeys(leak.name for leak in protection.kept if leak.name not in given)
+    said = "kept columns reveal" if len(protection.kept) > 1 else "a kept column reveals"
+    said += " more about a secret than the budget allows"
+    answers = []
+    if others:
+        answers.append(f"drop {_them(others)} (--drop), or protect {_them(others)} too (--column)")
+    if len(others) < len({leak.name for leak in protection.kept}):
+        answers.append("the promise does not limit what given columns tell by themselves")
     return [
-        Text(
-            f"WARNING: {'a kept column reveals' if one else 'kept columns reveal'} more "
-            "about a secret than the budget allows",
-            style="bold",
-        ),
+        Text(f"WARNING: {said}" if others else said, style="bold"),
         grid,
-        Text("in nats, in this table; drop them (--drop), or protect them too (--column)"),
+        Text(f"in nats, in this table; {'; '.join(answers)}"),
     ]
+
+
+def _them(names: Collection[str]) -> str:
+    return "them" if len(names) > 1 else "it"
 
 
 _MOST_ROWS = 8
@@ -244,7 +252,7 @@ def _rows(leaks: Sequence[RowLeak]) -> list[RenderableType]:
     said = (
         "beliefs fall by / rise by: exact in this table against the population, and beyond what "
         "the kept cells tell alone; at least and at most: bounds of the latter for the people whom "
-        "the rows are draws of, right in 99 of 100 tables"
+        "the rows were drawn from, right in 99 of 100 tables"
     )
     banded = dict.fromkeys(name for leak in leaks for name in leak.banded)
     if banded:

@@ -98,6 +98,9 @@ def protect(
     one mechanism keeps a guarantee about each, the common one or that of `budget_of`, and with
     `value_budget` one about its own value besides.
 
+    With `given`, columns that stay and that the mechanism may use, the promise holds given each of
+    their values; values in fewer than `given_rows` rows share one table.
+
     Instead of a notion for each, ``total="lip=1"`` is what all columns together may tell about each
     secret; it is split so that they keep the most, or in proportion to `weights`.
 

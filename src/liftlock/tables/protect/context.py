@@ -25,6 +25,7 @@ from liftlock.model.columns import (
 )
 from liftlock.model.continuous import from_data
 from liftlock.model.prior import common_integers, sort_labels
+from liftlock.report.format import counted
 from liftlock.tables.protect.count import Counts, label_of, secret_label
 from liftlock.tables.protect.spec import BINS_WITH_SECRET, Policy, reserved_label_error
 
@@ -394,8 +395,8 @@ def _check_missing(name: str, missing: int, rows: int, policy: Policy) -> None:
 def _check_values(what: str, values: int, rows: int, remedy: str) -> None:
     if 2 * values > rows:
         raise InputError(
-            f"{what} has {values:,} distinct values in {rows:,} rows: too many to learn their "
-            "frequencies",
+            f"{what} has {counted(values, 'distinct value')} in {counted(rows, 'row')}: too many "
+            "to learn their frequencies",
             remedy=remedy,
         )
 

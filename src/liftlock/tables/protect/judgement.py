@@ -29,7 +29,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.model.conditional import FEWEST
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import LeakRange
-from liftlock.report.format import CERTAIN, least_nats, most_nats, percent, shown
+from liftlock.report.format import least_nats, moved_by, percent, shown
 from liftlock.tables.protect.inspect import LOOKED_AT
 from liftlock.tables.protect.result import RowLeak
 from liftlock.tables.protect.verdict import BUDGETS, Finding, Kind, Level, Remedy, Verdict
@@ -258,18 +258,31 @@ class _Court:
     def _people(self) -> Iterator[Finding]:
         """Look at people who have several rows, of whom single rows are protected only."""
         columns = self.protection.columns
-        several = any(each.mechanism.also or each.mechanism.per_user for each in columns)
+        single = all(
+            len({about for about, _ in each.promises}) == 1 and not each.mechanism.per_user
+            for each in columns
+        )
         for column in self.protection.repeating:
-            words = f"promise it for all rows of a person ({shown(column.name)})"
-            given = tuple(("--given", name) for name in sorted(self._given))
-            one = Remedy(words, ("--person", column.name), given, f"person={column.name!r}")
+            name = shown(column.name)
+            words = f"protect all rows of a person together ({name})"
+            no_people = Remedy(f"take {name} out of the table if it identifies nobody")
+            whole = Remedy(words, ("--person", column.name), (), f"person={column.name!r}")
+            if self._given:  # a promise for each person is not proved given columns
+                left = tuple(name for name in sorted(self._given) if name in self.protection.stays)
+                words += f", without --given and {_listed(left)}" if left else ", without --given"
+                whole = Remedy(
+                    words,
+                    (*whole.add, *(word for name in left for word in ("--drop", name))),
+                    (("--given",),),
+                    f"{whole.python}, given=[], drop={list(left)!r}",
+                )
             yield Finding(
                 "open",
                 column.sentence,
                 column.secret,
                 (column.name,),
                 LeakRange(column.loss, column.loss),
-                remedies=(Remedy("keep one row of each person"),) if several else (one,),
+                remedies=(whole, no_people) if single else (no_people,),
             )
         whose = self.protection.person
         if whose is not None and whose.beside:
@@ -599,8 +612,8 @@ class _Court:
         words = _moves(leak, limits.sides, f"beliefs about {shown(secret)}")
         return Finding(
             "outside",
-            f"{subject}: {words}, which is no part of the promise: that is given "
-            f"{_listed(limits.given)}, for whoever knows it",
+            f"{subject}: {words}, which the promise, made given "
+            f"{_listed(limits.given)}, does not limit",
             secret,
             columns,
             leak,
@@ -658,7 +671,9 @@ class _Court:
 
         Given kept columns a promise can be proved that is about what the released ones add.
         """
-        drops, gives = self._drops(names), self._gives(names)
+        # What is told beyond given columns, the others tell.
+        others = [name for name in names if name not in self._given]
+        drops, gives = self._drops(others or names), self._gives(names)
         return (*gives, *drops) if given else (*drops, *gives)
 
     def _drops(self, names: Sequence[str]) -> tuple[Remedy, ...]:
@@ -698,12 +713,12 @@ class _Court:
         counted = all(
             column.learned and not column.mechanism.per_user for column in self.protection.columns
         )
-        alone = self.protection.total is not None or self.protection.person is not None
-        if not fresh or not counted or len(names) > _FEW or alone:
+        other = self.protection.total is not None or self.protection.person is not None
+        if not fresh or not counted or len(names) > _FEW or other:
             return ()
         return (
             Remedy(
-                f"promise it given {_listed(fresh)}",
+                f"make the promise given {_listed(fresh)}",
                 tuple(word for name in fresh for word in ("--given", name)),
                 (),
                 f"given={fresh!r}",
@@ -771,7 +786,7 @@ class _Court:
                 remedies=self._drops(numbers),
             )
         if self.protection.not_measured and not self._seen_whole(judged):
-            yield Finding("open", f"not looked at: {'; '.join(self.protection.not_measured)}")
+            yield Finding("open", f"not measured: {'; '.join(self.protection.not_measured)}")
 
     def _seen_whole(self, judged: Sequence[Finding]) -> bool:
         """Tell whether rows were measured with all that is kept, and nothing was found.
@@ -808,7 +823,7 @@ class _Court:
         if kind == "open" and least is not None:
             words += ", which may be chance"
         elif least is not None and least != leak:
-            words += f", {_surely(least, limits)} beyond chance"
+            words += _surely(least, limits)
         kept = [name for name in columns if name in self.protection.insisted]
         words += f" (promised: {_budgets(limits)})" if limits.in_lifts else ""
         words += self._insisted(*kept) if kept else ""
@@ -921,7 +936,7 @@ def _moves(leak: LeakRange, sides: tuple[Budget | None, Budget | None], about: s
     if not any(far):
         far = [True, True]
     words = [
-        f"{verb} by {_up_to(value)}"
+        f"{verb} {moved_by(value, sign='up to ')}"
         for verb, value, said in zip(("fall", "rise"), leak, far, strict=True)
         if said
     ]
@@ -933,16 +948,14 @@ def _share(share: float) -> str:
     return percent(share).replace(GLUE, " ")
 
 
-def _up_to(value: float) -> str:
-    return most_nats(value) if value > CERTAIN else f"up to {most_nats(value)} nats"
-
-
 def _surely(least: LeakRange, limits: _Limits) -> str:
     """Say how much of a leak is no chance, on the sides where that exceeds the budget."""
     values = [
         value for value, budget in zip(least, limits.sides, strict=True) if _beyond(value, budget)
     ]
-    return f"at least {' and '.join(map(least_nats, values))}"
+    if math.inf in values:  # how far beliefs move says so already
+        return ", which chance does not explain"
+    return f", at least {' and '.join(map(least_nats, values))} beyond chance"
 
 
 def _budgets(limits: _Limits) -> str:

@@ -28,11 +28,13 @@ from liftlock.accounting.account import account
 from liftlock.accounting.release import measure_levels
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import decimal_text
+from liftlock.exact.decimals import GLUE
 from liftlock.mechanism import Mechanism
 from liftlock.model import Conditional, Joint, Prior
 from liftlock.model.channel import Channel
 from liftlock.model.person import PER_PERSON, PerPerson, PersonRule
 from liftlock.notions.ldp import LDP
+from liftlock.report.format import counted, percent
 from liftlock.tables.formats.base import TableSource
 from liftlock.tables.people import OneValueEach, PersonCounter, count_people
 from liftlock.tables.protect.count import to_countable
@@ -94,22 +96,23 @@ class PersonPlan:
         """Say what became of people, and what each way to protect their rows costs."""
         people = self.people
         said = [
-            f"{people.people:,} people by {self.column!r}, up to {people.most_rows:,} rows each: "
+            f"{people.people:,} people by {self.column!r}, up to "
+            f"{counted(people.most_rows, 'row')} each: "
             + (
-                "each row has an equal part of the budget, so that the rows of a person keep it "
-                "whatever they have in common"
+                "each row gets an equal part of the budget, so all rows of a person together keep "
+                "the promise, whatever they have in common"
                 if self.mode == "divide"
                 else "one report each, the same in all rows of a person, about the person's most "
                 "frequent value (the median of numbers)"
             )
         ]
         for cost in self.costs:
-            words = "divided" if cost.mode == "divide" else "one report each"
-            chosen = " (taken)" if cost.mode == self.mode and len(self.costs) > 1 else ""
+            words = "budget divided" if cost.mode == "divide" else "one report each"
+            chosen = " (chosen)" if cost.mode == self.mode and len(self.costs) > 1 else ""
             if cost.kept is None:
                 said.append(f"{words}: refused, {cost.reason}")
                 continue
-            text = f"{words}{chosen}: a row keeps {100 * cost.kept:.2g} % of what its value tells"
+            text = f"{words}{chosen}: a row keeps {_percent(cost.kept)} of what its value tells"
             if cost.mode == "divide":
                 text += f", {' and '.join(cost.notions)} for each row"
             elif cost.same < 1:
@@ -321,6 +324,10 @@ def _varying(source: TableSource, person: str, names: tuple[str, ...]) -> tuple[
     return tuple(name for name in names if not people.is_constant(name))
 
 
+def _percent(share: float) -> str:
+    return percent(share, 2).replace(GLUE, " ")
+
+
 def _entropy(masses: npt.NDArray[np.float64]) -> float:
     some = masses[masses > 0]
     return float(-(some * np.log(some)).sum())
@@ -371,9 +378,10 @@ def find_repeating(
 ) -> tuple[RepeatingColumn, ...]:
     """Return columns that look like people with several rows, and what these lose at most.
 
-    A column does if it has many values, none of them in many rows, and either is called like an id,
-    or rows of one value agree in a secret or a released column far beyond chance: a person's sex
-    is the same in all rows, and that of a region is not. Numbers with a point are measurements.
+    A column does if it has many values, none of them in many rows, and either its name looks like
+    an id, or rows of one value agree in a secret or a released column far beyond chance: a
+    person's sex is the same in all rows, and that of a region is not. Numbers with a point are
+    measurements.
     """
     tallies = {
         name: PersonCounter(name, tuple(target for target in targets if target != name))
@@ -433,11 +441,11 @@ def _is_measured(cells: pa.Array) -> bool:
 def _reason(tally: PersonCounter) -> str:
     """Say why a column looks like people; empty if it does not."""
     if _LIKE_IDS.search(tally.person) or _CAMEL.search(tally.person):
-        return "it is called like an id"
+        return "its name looks like an id"
     if tally.rows < _SEVERAL * tally.people:
         return ""  # most of its values are in one row: weights and amounts are so by chance
     agreeing = [target for target in tally.columns if _agreement(tally, target) >= _AGREE]
-    return f"rows of one value agree in {agreeing[0]!r}" if agreeing else ""
+    return f"rows with the same value agree in {agreeing[0]!r}" if agreeing else ""
 
 
 def _agreement(tally: PersonCounter, target: str) -> float:

@@ -111,9 +111,9 @@ def prepare(
             per_person = "repeat"
         if any(spec.given for spec in specs):
             raise InputError(
-                "a promise for each person beside given columns",
+                "a promise for each person is not proved given other columns",
                 value=person,
-                remedy="leave out --given, or --person where each has one row",
+                remedy="leave out --given, or --person if everybody has one row",
             )
         plan = plan_people(source, specs, person, per_person, seconds, watch)
         if person not in (*dropped, *keep):

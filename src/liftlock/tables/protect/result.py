@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,18 +15,10 @@ from liftlock.mechanism import Mechanism
 from liftlock.model.person import PerPerson
 from liftlock.notions.base import LiftLimits, Notion
 from liftlock.notions.lift import LeakRange
+from liftlock.report.format import CERTAIN, most_nats
 
 if TYPE_CHECKING:
     from liftlock.tables.protect.verdict import Verdict
-
-
-def up_text(value: float) -> str:
-    """Write a leakage with two digits after the point, never less than it is.
-
-    >>> up_text(17.201)
-    '17.21'
-    """
-    return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
 @dataclass(frozen=True)
@@ -276,16 +267,15 @@ class RepeatingColumn:
     @property
     def sentence(self) -> str:
         """What people with several rows lose."""
-        loss = "without bound" if math.isinf(self.loss) else f"up to {up_text(self.loss)} nats"
+        loss = "everything" if self.loss > CERTAIN else f"up to {most_nats(self.loss)} nats"
         shared = "all hold the same value"
         if self.secret is not None:
             shared = f"they have nothing but {self.secret!r} in common"
-        alike = "" if self.same is None else f" ({up_text(self.same)} if {shared})"
+        alike = "" if self.same is None else f" (up to {most_nats(self.same)} nats if {shared})"
         return (
-            f"{self.name!r} repeats like the id of people ({self.values:,} values, up to "
+            f"{self.name!r} may identify people ({self.values:,} values, up to "
             f"{self.most_rows:,} rows each; {self.reason}): the promise is for one row, and "
-            f"{self.most_rows:,} rows of one person tell {loss} whatever they have in "
-            f"common{alike}"
+            f"{self.most_rows:,} rows of one person tell {loss} at worst{alike}"
         )
 
 

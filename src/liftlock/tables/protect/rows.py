@@ -786,8 +786,7 @@ def row_leaks(
         pairs = pairs[:affordable]
         if len(names) > 3:
             missed.append(
-                "three and more kept columns together, except for all of them: only each, pairs "
-                "and all are measured"
+                "combinations of three or more kept columns, other than all of them together"
             )
     look = _Look(source, columns, kept, sets, pairs, rows, watch)
     try:

@@ -36,6 +36,28 @@ class Remedy:
     python: str = ""
     """The arguments of ``ll.protect`` that do the same."""
 
+    @property
+    def changes(self) -> bool:
+        """Whether it changes the command, and not the table."""
+        return bool(self.add or self.remove)
+
+    def excludes(self, other: Remedy) -> bool:
+        """Tell whether one command cannot have both.
+
+        >>> age, drop = Remedy("", ("--given", "age")), Remedy("", ("--drop", "age"))
+        >>> person = Remedy("", ("--person", "name"))
+        >>> age.excludes(drop), person.excludes(age), person.excludes(drop)
+        (True, True, False)
+        """
+        mine, others = set(_pairs(self.add)), set(_pairs(other.add))
+        return any(
+            {one[0], two[0]} == {"--person", "--given"}
+            or (one[0] == two[0] == "--person" and one != two)
+            or ({one[0], two[0]} == {"--drop", "--given"} and one[1:] == two[1:])
+            for one in mine
+            for two in others
+        )
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -85,7 +107,7 @@ class Verdict:
         """The verdict in one sentence."""
         what = f"{self.promise}, in this table of {counted(self.rows, 'row')}"
         if self.level == "broken":
-            return f"the rows that go out tell more than {what}"
+            return f"the rows that go out do not keep {what}"
         if self.proved:
             return f"every row that goes out keeps {what}"
         return f"as far as could be measured, the rows that go out keep {what}"
@@ -100,13 +122,25 @@ class Verdict:
 
         Without findings, those that decide the level.
         """
-        chosen = self.decisive if findings is None else findings
-        return self.command_with([each.remedies[0] for each in chosen if each.remedies])
+        chosen = [
+            each for each in (self.decisive if findings is None else findings) if each.remedies
+        ]
+        # Findings with one remedy come first: the others can do without theirs.
+        taken: dict[int, Remedy] = {}
+        for place in sorted(range(len(chosen)), key=lambda place: len(chosen[place].remedies)):
+            fits = (
+                remedy
+                for remedy in chosen[place].remedies
+                if remedy.changes and not any(map(remedy.excludes, taken.values()))
+            )
+            if (remedy := next(fits, None)) is not None:
+                taken[place] = remedy
+        return self.command_with([taken[place] for place in sorted(taken)])
 
     def command_with(self, remedies: Iterable[Remedy]) -> str:
         """Return the command that was run, changed; empty if none was run or nothing changes."""
         every = list(remedies)
-        if not self.command or not any(each.add or each.remove for each in every):
+        if not self.command or not any(each.changes for each in every):
             return ""
         return shlex.join(["liftlock", *_changed(self.command, every)])
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError
 from liftlock.report.html import html_report, write_report
 from liftlock.tables.protect import EmpiricalLeakage, ProtectedColumn, Protection
+from tests.published_rows import sites
 from tests.unit.report.html import examples
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -127,7 +130,8 @@ def test_everything_that_is_known_is_said() -> None:
         "Privacy report · confidential",
         "it is as confidential as that table itself.",
         "Not kept",
-        "“people.csv”, 220 rows, October 2026",
+        "“people.csv”, 220 rows",
+        "October 2026",
         "Statistics of the city",
         "Ada Example, registry",
         f"liftlock {ll.__version__}",
@@ -137,8 +141,8 @@ def test_everything_that_is_known_is_said() -> None:
         "nothing beyond chance",
         "unbounded for 31 % of the rows",
         "Approval",
-        "may raise the probability of any “home” at most 2.02-fold",
-        "lower it at most to 54.8 % of what it was",
+        "can raise the probability of any “home” at most 2.02-fold",
+        "lower it to no less than 54.8 % of what it was",
         "Decided with exact arithmetic on the integers that were sampled",
         "What the columns tell together",
         '"job" and "former job" together',
@@ -197,7 +201,7 @@ def test_a_prior_for_each_user() -> None:
     made = ll.design(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), method="arc")
     column = ProtectedColumn("answer", None, made, False, file="answer.json")
     words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
-    assert "at most 1.65-fold, and lower it at most to 36.7 % of what it was" in words
+    assert "at most 1.65-fold, and lower it to no less than 36.7 % of what it was" in words
     assert "This holds for every user, under the prior of that user" in words
     assert made.users_fingerprint in words
     assert "Priors of single people." in words
@@ -230,3 +234,20 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such folder"):
         write_report(examples.everyday(), tmp_path / "none" / "report.html")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_promise_for_whoever_does_not_see_what_is_given_is_said() -> None:
+    """Each guarantee has its own words: what is proved is not said to be unproved."""
+    frame = pa.Table.from_pylist(sites(2000))
+    done = ll.protect(frame, "code", ll.LIP("0.5"), secret="hiv", given=["site"], seconds=2)
+    (column,) = done.protection.columns
+    assert len(column.mechanism.guarantees) == 2
+    words = Outline.of(html_report(done.protection)).words
+    assert "it is not proved" not in words
+    assert "This is what the released value adds to “site”, for whoever sees both" in words
+    assert "This is for whoever does not see “site”." in words
+    assert "“hiv” given “site”" in words
+    made = column.mechanism
+    alone = replace(done.protection, columns=(replace(column, mechanism=replace(made, also=())),))
+    words = Outline.of(html_report(alone)).words
+    assert "For whoever does not see “site” it is not proved." in words

@@ -169,7 +169,7 @@ def test_a_column_that_tells_too_much_alone() -> None:
     verdict = judge(protection(kept=kept, stays=("pay",)))
     finding = only(verdict)
     assert (verdict.level, finding.columns, finding.leak) == ("broken", ("pay",), (INF, 0.2))
-    assert "by any amount" in finding.sentence
+    assert "fall without limit" in finding.sentence
     assert "49" in finding.sentence
     assert "rise" not in finding.sentence
     within = replace(kept[0], eps_lower=0.5, eps_upper=0.5)
@@ -221,7 +221,7 @@ def test_what_was_not_looked_at_is_a_condition() -> None:
     finding = only(judge(some))
     assert (finding.kind, finding.sentence) == (
         "open",
-        "not looked at: 3 pairs of columns; the rest",
+        "not measured: 3 pairs of columns; the rest",
     )
     # Whole rows, with all that is kept, were measured: parts of them tell no more.
     whole = beside(row("a"), row("b"), row("a", "b"), not_measured=missed)
@@ -370,7 +370,7 @@ def test_what_given_columns_tell_alone_is_said_and_is_no_breach() -> None:
     verdict = judge(beside(much, columns=(_by_site(),)))
     finding = only(verdict)
     assert (verdict.level, finding.kind, verdict.proved) == ("conditional", "outside", True)
-    assert "no part of the promise" in finding.sentence
+    assert "does not limit" in finding.sentence
     kept = (KeptColumn("site", "hiv", 2, 0.6, 0.0),)
     assert only(judge(given(kept=kept))).kind == "outside"
 
@@ -408,6 +408,11 @@ def test_what_the_released_adds_to_more_than_was_given() -> None:
     assert judge(given(row("pay"), sure)).level == "broken"
     # A mixture over sites, which nobody sees who has the row.
     assert judge(given(row("pay", beyond=told), row("site", "pay"))).level == "kept"
+
+
+def test_what_more_columns_tell_than_given_ones_is_answered_by_these() -> None:
+    found = only(given(row("site", "ward", at_least=LeakRange(0.0, 0.9))).verdict)
+    assert [each.add for each in found.remedies if "--drop" in each.add] == [("--drop", "ward")]
 
 
 def test_a_given_column_that_does_not_go_out_is_not_in_the_promise() -> None:

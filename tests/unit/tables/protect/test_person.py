@@ -231,8 +231,8 @@ def test_the_better_way_is_taken_and_both_are_said() -> None:
     assert repeated.kept is not None
     assert whose.mode == ("repeat" if repeated.kept >= divided.kept else "divide")
     assert 0 < repeated.same < 1
-    assert any("one report each (taken)" in note for note in protection.notes)
-    assert any(note.startswith("divided: a row keeps") for note in protection.notes)
+    assert any("one report each (chosen)" in note for note in protection.notes)
+    assert any(note.startswith("budget divided: a row keeps") for note in protection.notes)
 
 
 # --- everywhere -----------------------------------------------------------------------------------
@@ -314,8 +314,8 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
     assert [each.name for each in protection.repeating] == ["visitor", "code"]
     seen = protection.repeating[0]
     assert (seen.values, seen.most_rows) == (120, 6)
-    assert seen.reason == "it is called like an id"
-    assert protection.repeating[1].reason == "rows of one value agree in 's'"
+    assert seen.reason == "its name looks like an id"
+    assert protection.repeating[1].reason == "rows with the same value agree in 's'"
     made = protection.columns[0].mechanism
     level = max(
         math.log(float(one[y] / other[y])) if other.get(y) else math.inf
@@ -323,7 +323,9 @@ def test_people_with_several_rows_are_noticed_and_places_are_not() -> None:
         for y in one
     )
     assert seen.loss == pytest.approx(6 * level, rel=1e-9)
-    findings = [each for each in protection.verdict.findings if "repeats like" in each.sentence]
+    findings = [
+        each for each in protection.verdict.findings if "may identify people" in each.sentence
+    ]
     assert [each.columns for each in findings] == [("code",), ("visitor",)]
     assert findings[1].remedies[0].add == ("--person", "visitor")
 

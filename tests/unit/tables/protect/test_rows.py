@@ -217,7 +217,7 @@ def test_what_is_not_looked_at_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for words in (
         "'name': almost every value is unique",
         "5 of 6 pairs of kept columns",
-        "three and more kept columns together",
+        "combinations of three or more kept columns",
         "'age' beside 'department': more than 20 combinations",
     ):
         assert words in said

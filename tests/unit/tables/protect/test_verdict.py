@@ -40,6 +40,20 @@ def test_only_what_decides_the_level_is_answered() -> None:
     assert "--drop age" in found.command_for([later])
 
 
+def test_remedies_that_exclude_one_another_are_not_in_one_command() -> None:
+    person, other = (Remedy("", ("--person", name), (("--given",),)) for name in ("id", "ward"))
+    age = Remedy("", ("--given", "age"))
+    found = verdict(
+        broken(age, drop("age")), broken(person), broken(other), broken(drop("id")),
+        command=(*RUN, "--given", "region"),
+    )  # fmt: skip
+    assert found.command_for() == shlex.join(
+        ["liftlock", *RUN, "--drop", "age", "--person", "id", "--drop", "id"]
+    )
+    without = verdict(broken(age), broken(drop("age")))
+    assert "--drop" not in without.command_for()
+
+
 @pytest.mark.parametrize(
     ("words", "remove", "left"),
     [
