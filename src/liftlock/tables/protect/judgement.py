@@ -694,13 +694,9 @@ class _Court:
 
     @cached_property
     def _given(self) -> set[str]:
-        """The columns that any promise is given."""
-        return {
-            name
-            for column in self.protection.columns
-            for each in _promises(column, self.protection.stays)
-            for name in each.given
-        }
+        """The columns that any promise is given, whether they stay or not."""
+        rules = [each.mechanism.encoding for each in self.protection.columns]
+        return {name for each in rules if each and each.given for name in each.given.names}
 
     def _gives(self, names: Sequence[str]) -> tuple[Remedy, ...]:
         """Return the remedy that makes the promise one given kept columns, if there are few."""
