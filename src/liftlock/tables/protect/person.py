@@ -364,6 +364,8 @@ _ENOUGH = 10_000
 _MOST_SHARE = 0.1
 """A value in more of the rows is no person."""
 _SEVERAL = 2
+_MANY = 100
+"""Values in more rows than this on average are categories, unless they are called like ids."""
 _AGREE = 0.8
 """Rows of one value agree in a secret, so much beyond chance, if they are of one person."""
 _SAMPLED = 64
@@ -379,9 +381,9 @@ def find_repeating(
     """Return columns that look like people with several rows, and what these lose at most.
 
     A column does if it has many values, none of them in many rows, and either its name looks like
-    an id, or rows of one value agree in a secret or a released column far beyond chance: a
-    person's sex is the same in all rows, and that of a region is not. Numbers with a point are
-    measurements.
+    an id, or its values are in a hundred rows each at most and these agree in a secret or a
+    released column far beyond chance: a person's sex is the same in all rows, and that of a region
+    is not. Numbers with a point are measurements.
     """
     tallies = {
         name: PersonCounter(name, tuple(target for target in targets if target != name))
@@ -444,6 +446,8 @@ def _reason(tally: PersonCounter) -> str:
         return "its name looks like an id"
     if tally.rows < _SEVERAL * tally.people:
         return ""  # most of its values are in one row: weights and amounts are so by chance
+    if tally.rows > _MANY * tally.people:
+        return ""  # a ward has one department, too
     agreeing = [target for target in tally.columns if _agreement(tally, target) >= _AGREE]
     return f"rows with the same value agree in {agreeing[0]!r}" if agreeing else ""
 

@@ -457,3 +457,15 @@ def test_an_id_of_few_or_of_everybody_is_no_person_with_several_rows() -> None:
     found = find_repeating(Memory(table), ["user", "group_id"], [], [])
     assert found == ()
     assert Policy().missing == "category"
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "named"), [("ward", 150, False), ("ward", 50, True), ("patient", 150, True)]
+)
+def test_a_ward_of_one_department_is_no_person(name: str, rows: int, named: bool) -> None:
+    cells = [f"w{number}" for number in range(40) for _ in range(rows)]
+    departments = ["abcd"[int(cell[1:]) % 4] for cell in cells]
+    made = ll.design(ll.Prior.uniform("abcd"), LIP("1"))
+    source = Memory.of(700, **{name: cells, "x": departments})
+    found = find_repeating(source, [name], ["x"], [made])
+    assert [each.name for each in found] == [name] * named
