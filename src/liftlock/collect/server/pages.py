@@ -18,7 +18,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from liftlock.collect.problems import Problem
-from liftlock.collect.server.views import QuestionView, ResultView, SurveyView
+from liftlock.collect.server.views import (
+    MOST_MECHANISMS,
+    MechanismView,
+    QuestionView,
+    ResultView,
+    SurveyView,
+)
 from liftlock.report.html.charts import place
 from liftlock.report.html.markup import breakable, finished, listed, named
 from liftlock.report.html.page import style_sheet
@@ -32,7 +38,6 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 COOKIE = "liftlock_token"
 _LONGEST_FORM = 4096
 _HEADERS = {
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -89,6 +94,7 @@ class Pages:
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        self._mechanisms: dict[str, MechanismView] = {}
 
     def found(self, request: Request) -> list[Served]:
         """Return the collections of the survey in the address."""
@@ -100,6 +106,22 @@ class Pages:
         """Every survey that is served, once."""
         every = {each.survey.name: each.survey for each in self.service.served.values()}
         return [SurveyView(survey) for survey in every.values()]
+
+    async def render(self, request: Request, template: str, policy: str, **values: Any) -> Response:
+        """Render a page beside the loop that takes reports: pictures take their time."""
+
+        def work() -> Response:
+            return page(request, template, policy, **values)
+
+        found: Response = await self.service.results.read(work)
+        return found
+
+    def mechanisms_of(self, served: Served) -> tuple[MechanismView, ...]:
+        """Return the mechanisms that are shown of a collection; their pictures are kept."""
+        shown = list(served.collection.mechanisms.values())[:MOST_MECHANISMS]
+        for each in shown:
+            self._mechanisms.setdefault(each.digest, MechanismView(each))
+        return tuple(self._mechanisms[each.digest] for each in shown)
 
     async def mechanism(self, request: Request) -> Response:
         """Return the file of a mechanism, under a name that can be saved."""
@@ -115,22 +137,23 @@ class Pages:
 
     async def _result(self, served: Served, key: str) -> ResultView:
         results, state = self.service.results, served.state_on(self.service.today())
+        mechanisms = self.mechanisms_of(served)
         counts = await results.counts(served.name)
-        total = sum(map(sum, counts.mechanisms.values()))
+        total = counts.total
         if total < served.survey.least:
-            return ResultView(served, key, state, total, None, None, {})
+            return ResultView(served, key, state, mechanisms, total, None, None, {})
         content = None
         if total:
             content = json.loads(await results.estimate(served, {}))
         history = await results.read(self.service.store.history, served.name)
-        return ResultView(served, key, state, total, counts, content, history)
+        return ResultView(served, key, state, mechanisms, total, counts, content, history)
 
     async def show_results(
         self, request: Request, served: list[Served], who: Operator | None
     ) -> Response:
         """Show what was collected of a survey."""
         survey = SurveyView(served[0].survey)
-        return page(
+        return await self.render(
             request,
             "results.html",
             FORM_POLICY if who else PLAIN_POLICY,
@@ -170,11 +193,11 @@ class PublicPages(Pages):
             return message(request, "There is no such survey", status=404)
         today = self.service.today()
         questions = [
-            QuestionView(each, f"q{number}", each.state_on(today))
+            QuestionView(each, f"q{number}", each.state_on(today), self.mechanisms_of(each))
             for number, each in enumerate(served, start=1)
         ]
         survey = SurveyView(served[0].survey)
-        return page(
+        return await self.render(
             request,
             "survey.html",
             QUESTION_POLICY,

@@ -27,12 +27,12 @@ from liftlock.report.html.markup import Content, Markup, named, tag, written
 if TYPE_CHECKING:
     from liftlock.collect.server.service import Served
     from liftlock.collect.store import Counts
-    from liftlock.collect.survey import Survey
+    from liftlock.collect.survey import CollectedMechanism, Survey
 
 Rows = list[list[Content]]
 
-_MOST_DIGESTS = 4
-_MOST_PROOFS = 12
+MOST_MECHANISMS = 12
+"""Of more mechanisms, as of a panel, the first are shown."""
 _MOST_BARS = 40
 
 _STUFFING = {
@@ -49,7 +49,6 @@ def promise_in_words(notion: Notion) -> str:
     Every report that may be sent is at most 2 times as likely for people with one answer as for
     people with any other.
     """
-    text = notion.promise.replace("value that may be released as", "")
     text = notion.promise
     for released, sent in (
         ("value that may be released as {column}", "{column} that may be sent"),
@@ -58,6 +57,57 @@ def promise_in_words(notion: Notion) -> str:
         text = text.replace(released, sent)
     secret = "who you are" if notion.name == "profile" else "answer"
     return text.format(column="report", secret=secret)
+
+
+# --- mechanisms -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MechanismView:
+    """A table that reports are drawn from: whom it is for, what it promises, and the proof."""
+
+    made: CollectedMechanism
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its file."""
+        return self.made.digest
+
+    @property
+    def link(self) -> str:
+        """Where its file is, on either address."""
+        return f"mechanisms/{self.digest}.json"
+
+    @property
+    def title(self) -> str:
+        """Name it by whom it is for."""
+        parts = [part for part in (self.made.group, self.made.level) if part]
+        return f"For {', '.join(parts)}" if parts else "For everybody"
+
+    @property
+    def certificate(self) -> list[str]:
+        """The lines of its certificate."""
+        return str(self.made.mechanism.certificate).splitlines()
+
+    @property
+    def promise(self) -> str:
+        """What it promises."""
+        return promise_in_words(self.made.mechanism.notion)
+
+    @cached_property
+    def worst(self) -> Beliefs | None:
+        """How far one of its reports can move a belief."""
+        return beliefs_of(self.made.mechanism)
+
+    def rows_of(self, counts: Counts) -> Rows:
+        """Return how often each of its reports came."""
+        numbers = counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+        return [[f"r{place}", f"{number:,}"] for place, number in enumerate(numbers, start=1)]
+
+
+def promises_of(mechanisms: Sequence[MechanismView]) -> list[str]:
+    """Say what reports may tell at worst, each promise once."""
+    return list(dict.fromkeys(each.promise for each in mechanisms))
 
 
 # --- what people answer ---------------------------------------------------------------------------
@@ -142,6 +192,8 @@ class QuestionView:
     served: Served
     key: str
     state: str
+    mechanisms: tuple[MechanismView, ...]
+    """The tables that reports are drawn from; of many, the first."""
 
     @property
     def collection(self) -> str:
@@ -173,6 +225,11 @@ class QuestionView:
             "This question has a table of its own for each person: open the link that was given "
             "to you."
         )
+
+    @property
+    def token(self) -> str:
+        """What is said if a token is needed, and there is none."""
+        return "Each report needs a token: open the link that was given to you."
 
     @property
     def groups(self) -> list[Choice]:
@@ -244,33 +301,12 @@ class QuestionView:
     @property
     def promises(self) -> list[str]:
         """What a report can tell at worst."""
-        return promises_of(self.served)
-
-    @cached_property
-    def worst(self) -> Beliefs | None:
-        """How far a report can move a belief, in a picture."""
-        return beliefs_of(self._first.mechanism)
+        return promises_of(self.mechanisms)
 
     @property
-    def digests(self) -> list[str]:
-        """The tables of the question, by their digests."""
-        return list(self.served.collection.mechanisms)[:_MOST_DIGESTS]
-
-    @property
-    def more_digests(self) -> int:
-        """How many tables there are besides."""
-        return max(0, len(self.served.collection.mechanisms) - _MOST_DIGESTS)
-
-
-def promises_of(served: Served) -> list[str]:
-    """Say what each report may tell at worst; levels say it where they are chosen."""
-    found = {
-        each.mechanism.notion: each.level for each in served.collection.mechanisms.values()
-    }
-    return [
-        f"{level}: {promise_in_words(notion)}" if level else promise_in_words(notion)
-        for notion, level in found.items()
-    ]
+    def more_mechanisms(self) -> int:
+        """How many tables there are besides those that are shown."""
+        return len(self.served.collection.mechanisms) - len(self.mechanisms)
 
 
 @dataclass(frozen=True)
@@ -488,20 +524,6 @@ class DaysView:
 
 
 @dataclass(frozen=True)
-class Proof:
-    """A mechanism, and the certificate that it keeps its promise."""
-
-    title: str
-    digest: str
-    certificate: str
-
-    @property
-    def link(self) -> str:
-        """Where the file is, on either address."""
-        return f"mechanisms/{self.digest}.json"
-
-
-@dataclass(frozen=True)
 class CountsTable:
     """How often each output of one mechanism was reported."""
 
@@ -516,6 +538,7 @@ class ResultView:
     served: Served
     key: str
     state: str
+    mechanisms: tuple[MechanismView, ...]
     total: int
     counted: Counts | None
     """None where there are fewer reports than are shown."""
@@ -569,48 +592,9 @@ class ResultView:
     @property
     def promises(self) -> list[str]:
         """What one report may tell at worst."""
-        return promises_of(self.served)
-
-    @cached_property
-    def worst(self) -> Beliefs | None:
-        """The same in a picture."""
-        return beliefs_of(next(iter(self.served.collection.mechanisms.values())).mechanism)
+        return promises_of(self.mechanisms)
 
     @property
-    def proofs(self) -> list[Proof]:
-        """The mechanisms with their certificates."""
-        found = list(self.served.collection.mechanisms.values())[:_MOST_PROOFS]
-        return [
-            Proof(_title(each.group, each.level), each.digest, str(each.mechanism.certificate))
-            for each in found
-        ]
-
-    @property
-    def more_proofs(self) -> int:
-        """How many mechanisms are not listed."""
-        return max(0, len(self.served.collection.mechanisms) - _MOST_PROOFS)
-
-    @property
-    def counts(self) -> list[CountsTable]:
-        """How often each report came: these are not answers."""
-        if self.counted is None:
-            return []
-        found = []
-        for each in list(self.served.collection.mechanisms.values())[:_MOST_PROOFS]:
-            numbers = self.counted.mechanisms.get(each.digest, (0,) * each.outputs)
-            labels = [f"r{place}" for place in range(1, each.outputs + 1)]
-            rows: Rows = [[label, f"{n:,}"] for label, n in zip(labels, numbers, strict=True)]
-            found.append(CountsTable(_title(each.group, each.level), rows))
-        return found
-
-
-def _title(group: str | None, level: str | None) -> str:
-    """Name a mechanism by whom it is for.
-
-    >>> _title(None, None), _title("north", "low")
-    ('The mechanism', 'The mechanism for north, low')
-    """
-    parts = [part for part in (group, level) if part]
-    return f"The mechanism for {', '.join(parts)}" if parts else "The mechanism"
-
-
+    def more_mechanisms(self) -> int:
+        """How many mechanisms are not shown."""
+        return len(self.served.collection.mechanisms) - len(self.mechanisms)

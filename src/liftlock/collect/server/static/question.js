@@ -6,11 +6,14 @@ const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "e
 const TRIES = 6;
 const WORDS = {
   closed: "This question is closed: nothing was counted.",
-  "not-open": "This question is not open yet: nothing was counted.",
+  "not-open-yet": "This question is not open yet: nothing was counted.",
   "unknown-collection": "This question does not exist any more.",
   "other-mechanism":
     "The question was changed after this device answered it. What was reported stays; a second report could tell more, so none is made.",
+  "token-not-valid": "The link that was given to you is not valid for this question: nothing was counted.",
 };
+/** What the link of a person says: NAME.token=ID.TAG and NAME.table=SHA256. It is never sent as part of an address. */
+const LINK = new URLSearchParams(location.hash.slice(1));
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -72,15 +75,23 @@ class Question {
   mechanism() {
     const group = this.chosen("group");
     const level = this.chosen("level");
-    const own = new URLSearchParams(location.hash.slice(1)).get("mechanism");
+    const own = LINK.get(`${this.name}.table`);
     const found = this.description.mechanisms.filter(
       (each) =>
         (group === undefined || each.group === group) &&
         (level === undefined || each.level === level) &&
-        (own === null || this.description.mechanisms.length === 1 || each.digest === own),
+        (own === null || each.digest === own),
     );
     if (found.length !== 1) throw new Refusal(this.section.dataset.whose);
     return found[0];
+  }
+
+  /** Return the id of the report and its tag, where a token is needed. */
+  token() {
+    if (this.description.tokens !== "signed") return [];
+    const token = LINK.get(`${this.name}.token`);
+    if (!token) throw new Refusal(this.section.dataset.token);
+    return token.split(".");
   }
 
   /** Return the row of the table that belongs to the answer. */
@@ -105,11 +116,13 @@ class Question {
 
   async answer() {
     const mechanism = this.mechanism();
+    const [id = randomName(), tag] = this.token();
     this.say("The report is drawn …");
     const table = await this.table(mechanism);
     const report = {
       batch: randomName(),
-      id: randomName(),
+      id,
+      tag,
       mechanism: mechanism.digest,
       output: draw(table.rows[this.row(table)], table.bits),
       sent: false,
@@ -124,8 +137,9 @@ class Question {
       if (field.type !== "radio") field.value = "";
     }
     for (const fields of this.section.querySelectorAll("fieldset")) fields.disabled = true;
-    const { batch, mechanism, id, output } = report;
-    const body = JSON.stringify({ batch, mechanism, reports: [[id, output]] });
+    const { batch, mechanism, id, tag, output } = report;
+    const tokens = tag ? [tag] : undefined;
+    const body = JSON.stringify({ batch, mechanism, reports: [[id, output]], tokens });
     this.part("report").textContent = body;
     this.part("drawn").hidden = false;
     const button = this.part("answer");
@@ -156,7 +170,10 @@ class Question {
   }
 
   async stored({ rejected }, report) {
-    if (rejected?.length) throw new Refusal("The collector did not take this report.");
+    if (rejected?.length) {
+      const kind = rejected[0].type.split("/").pop();
+      throw new Refusal(WORDS[kind] ?? "The collector did not take this report.");
+    }
     await this.memory.noteSent(this.name, report);
     this.say("Sent, and stored. Thank you: your answer stayed here.", "good");
   }
@@ -173,7 +190,7 @@ class Question {
     try {
       await work();
     } catch (error) {
-      this.say(error instanceof Refusal ? error.message : "Something failed in this browser; nothing was sent.", "bad");
+      this.say(error instanceof Refusal ? error.message : "Something failed in this browser. Load the page again.", "bad");
     } finally {
       button.disabled = false;
       this.part("answer").disabled = false;
