@@ -92,6 +92,12 @@ KINDS: dict[str, Kind] = {
             "send fewer reports; nothing was counted",
         ),
         Kind(
+            "headers-too-large",
+            HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "The request line and its headers are too long",
+            "send fewer headers",
+        ),
+        Kind(
             "too-slow",
             HTTPStatus.REQUEST_TIMEOUT,
             "The body did not arrive in time",

@@ -55,7 +55,9 @@ class Settings:
         (), "the addresses of proxies whose X-Forwarded-For is believed"
     )
     most_bytes: int = _setting(262_144, "the largest body of reports", least=1024)
-    most_headers: int = _setting(16_384, "the most bytes of a request line and its headers", least=1024)
+    most_headers: int = _setting(
+        16_384, "the most bytes of a request line and its headers", least=1024
+    )
     most_connections: int = _setting(1_000, "the most connections at a time", least=1)
     most_waiting: int = _setting(
         4_096, "the most requests that wait for the disk before others are told 'busy'", least=1
@@ -70,7 +72,9 @@ class Settings:
     drain_seconds: float = _setting(
         0.5, "how long 503 is answered before the end, so that others take over", least=0
     )
-    stop_seconds: int = _setting(20, "how long requests may take to be finished at the end", least=1)
+    stop_seconds: int = _setting(
+        20, "how long requests may take to be finished at the end", least=1
+    )
     fold_lag: int = _setting(
         1_000_000, "not ready while more reports than that wait to be counted", least=1
     )
@@ -89,7 +93,9 @@ class Settings:
             raise InputError("admin_token too short to be a secret", remedy="20 characters or more")
         for origin in self.origins:
             if origin != "*" and not origin.startswith(("http://", "https://")):
-                raise InputError("not an origin", value=origin, remedy="such as https://example.org")
+                raise InputError(
+                    "not an origin", value=origin, remedy="such as https://example.org"
+                )
 
     @property
     def place(self) -> str:

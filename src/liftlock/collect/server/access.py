@@ -84,7 +84,7 @@ class WriteTokens:
     of an id wins, a token is good for one report without a table of used ones.
 
     >>> tokens = WriteTokens(bytes(32))
-    >>> (one, tag), = tokens.issue("health.flu", 1)
+    >>> ((one, tag),) = tokens.issue("health.flu", 1)
     >>> tokens.valid("health.flu", [one], tag), tokens.valid("health.age", [one], tag)
     ([True], [False])
     """

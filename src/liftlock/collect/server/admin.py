@@ -7,10 +7,9 @@ import io
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from starlette.requests import Request
 from starlette.responses import Response
 
 from liftlock.collect.problems import Problem
@@ -26,6 +25,9 @@ from liftlock.collect.server.public import BY_MECHANISM, COLLECTION, HEALTH, OBJ
 from liftlock.collect.server.service import ChangedSurvey, Service
 from liftlock.collect.survey import Survey
 from liftlock.errors import LiftlockError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 MOST_SURVEY = 4_000_000
 """The most bytes of a survey."""
@@ -371,9 +373,7 @@ ADMIN: tuple[Endpoint, ...] = (
             "application/json": {
                 "type": "object",
                 "additionalProperties": False,
-                "properties": {
-                    "number": {"type": "integer", "minimum": 1, "maximum": MOST_TOKENS}
-                },
+                "properties": {"number": {"type": "integer", "minimum": 1, "maximum": MOST_TOKENS}},
             }
         },
         problems=("unknown-collection", "refused-survey", *_JSON_BODY, *_DISK),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from liftlock.collect.problems import Problem
 from liftlock.collect.server.admin import ADMIN
@@ -20,6 +18,10 @@ from liftlock.collect.server.reports import PREFIX, SUFFIX, Responder
 from liftlock.collect.server.service import Service
 from liftlock.collect.settings import Settings
 from liftlock.errors import LiftlockError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
 
 log = logging.getLogger("liftlock.collect")
 

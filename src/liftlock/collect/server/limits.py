@@ -69,7 +69,7 @@ def _refusal(problem: Problem, status: bytes) -> bytes:
 
 CROWDED = _refusal(Problem("busy", "too many connections"), b"503 Service Unavailable")
 LARGE_HEADERS = _refusal(
-    Problem("malformed", "the request line and its headers are too long"),
+    Problem("headers-too-large"),
     b"431 Request Header Fields Too Large",
 )
 NO_HTTP = _refusal(Problem("malformed", "not HTTP/1.1"), b"400 Bad Request")
@@ -128,9 +128,7 @@ class Sweeper:
     It looks at all connections once in a while and costs a request nothing.
     """
 
-    def __init__(
-        self, *, headers: float, body: float, response: float, idle: float
-    ) -> None:
+    def __init__(self, *, headers: float, body: float, response: float, idle: float) -> None:
         self._longest = {
             "headers": headers,
             "body": body,

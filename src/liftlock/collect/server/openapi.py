@@ -1,4 +1,4 @@
-"""Endpoints: each is declared once, and both its route and its part of OpenAPI are made from that."""
+"""Endpoints: each is declared once; its route and its part of OpenAPI are made from that."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Endpoint:
     """The schema of each type of body that it takes."""
     problems: Sequence[str] = ()
     roles: Sequence[str] = ()
-    """Who may; nobody else than an owner where there is only that, everybody where there is none."""
+    """Who may besides an owner; everybody where there is none."""
     token: bool = False
     """Whether a token may be needed, as the survey says."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from liftlock.collect import wire
@@ -22,13 +21,14 @@ from liftlock.collect.server.openapi import (
 from liftlock.collect.server.reports import problem_of
 from liftlock.collect.server.service import Served, require_least
 
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
 OBJECT: dict[str, Any] = {"type": "object"}
 NOTE = "these are counts of outputs of the mechanism, not of answers: see the estimate"
 _YEAR = "public, max-age=31536000, immutable"
 
-COLLECTION = Parameter(
-    "collection", "SURVEY.QUESTION", {"type": "string", "minLength": 1}, "path"
-)
+COLLECTION = Parameter("collection", "SURVEY.QUESTION", {"type": "string", "minLength": 1}, "path")
 LEVEL = Parameter(
     "level",
     "the confidence of the intervals, above 0 and below 1",
@@ -141,7 +141,9 @@ async def readyz(request: Request) -> Response:
         raise Problem("read-only")
     if told.get("unfolded", 0) > service.settings.fold_lag:
         raise Problem("busy", "too many reports wait to be counted")
-    return answer({"ready": True, **told})
+    return answer(
+        {"ready": True, "queue": told.get("queue", 0), "lag": round(told.get("lag", 0), 1)}
+    )
 
 
 async def metrics(request: Request) -> Response:
@@ -288,7 +290,9 @@ PUBLIC: tuple[Endpoint, ...] = (
         send_mechanism,
         OBJECT,
         parameters=(
-            Parameter("sha256", "64 hexadecimal digits", {"type": "string", "minLength": 1}, "path"),
+            Parameter(
+                "sha256", "64 hexadecimal digits", {"type": "string", "minLength": 1}, "path"
+            ),
         ),
         problems=("unknown-mechanism",),
     ),

@@ -155,7 +155,7 @@ def problem_of(error: Exception) -> Problem:
         case Stopped():
             return Problem("busy")
         case NotWritable():
-            return Problem("disk-full" if "full" in str(error).lower() else "read-only")
+            return Problem("disk-full" if " is full;" in str(error) else "read-only")
     return Problem("internal")
 
 

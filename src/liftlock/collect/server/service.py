@@ -80,7 +80,9 @@ class Served:
         state = self.state_on(day)
         if state != "open":
             when = self.survey.opens if state == "not-open-yet" else self.survey.closes
-            dates = {} if when is None else {"opens" if "not" in state else "closes": str(when)}
+            dates: dict[str, Any] = {}
+            if when is not None:
+                dates["opens" if state == "not-open-yet" else "closes"] = when.isoformat()
             raise Problem(state, **dates)
 
     def description(self, day: date) -> dict[str, Any]:
@@ -226,7 +228,9 @@ class Service:
                 if name in stored and name not in self.served:
                     self._add(Served(name, survey, collection, stored[name].state))
 
-    def _refuse_changes(self, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    def _refuse_changes(
+        self, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> None:
         changes = [each for each in differences(before, after) if each not in FREE]
         if changes and any(map(any, self.store.counts(name).mechanisms.values())):
             raise ChangedSurvey(
@@ -300,7 +304,8 @@ class Results:
         task = self._next.pop(name)
         self._running[name] = task
         try:
-            return await self.read(self._service.store.counts, name)
+            counts: Counts = await self.read(self._service.store.counts, name)
+            return counts
         finally:
             if self._running.get(name) is task:
                 del self._running[name]
