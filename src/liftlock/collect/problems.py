@@ -116,6 +116,12 @@ KINDS: dict[str, Kind] = {
             "ask again when at least as many as 'least' have come",
         ),
         Kind(
+            "no-estimate",
+            HTTPStatus.CONFLICT,
+            "The counts do not allow this estimate",
+            "see 'detail'",
+        ),
+        Kind(
             "unauthorised",
             HTTPStatus.UNAUTHORIZED,
             "This needs a token",

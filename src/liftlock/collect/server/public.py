@@ -246,7 +246,7 @@ PUBLIC: tuple[Endpoint, ...] = (
         estimate,
         {"type": "object", "required": ["revision"]},
         parameters=(COLLECTION, LEVEL),
-        problems=_RESULTS,
+        problems=(*_RESULTS, "no-estimate"),
         token=True,
     ),
     Endpoint(

@@ -23,7 +23,7 @@ from liftlock.collect.settings import Settings
 from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
 from liftlock.collect.wire import MOST, Layout
-from liftlock.errors import InputError
+from liftlock.errors import InputError, LiftlockError
 
 if TYPE_CHECKING:
     from liftlock.collect.store import Counts, Store
@@ -318,7 +318,7 @@ class Results:
     async def estimate(self, served: Served, options: Mapping[str, str]) -> bytes:
         """Return the estimate as JSON; equal questions of equal counts are computed once."""
         counts = await self.counts(served.name)
-        require_least(served, counts)
+        require_least(served, counts, at_least=1)
         key = (served.name, tuple(sorted(options.items())))
         found = self._estimates.get(key)
         if found is not None and found[0] == counts.revision:
@@ -352,19 +352,18 @@ class Results:
 def _estimate(served: Served, counts: Counts, options: dict[str, str]) -> bytes:
     try:
         estimated = served.collection.estimate(counts.mechanisms, **options)
-    except InputError as error:
-        raise Problem("malformed", str(error)) from None
+    except LiftlockError as error:
+        raise Problem("no-estimate", str(error)) from None
     content = {**estimated.content(), "revision": counts.revision}
     return msgspec.json.encode(content)
 
 
-def require_least(served: Served, counts: Counts) -> int:
+def require_least(served: Served, counts: Counts, at_least: int = 0) -> int:
     """Return how many reports there are; refuse to show too few, raises Problem."""
-    number = sum(map(sum, counts.mechanisms.values()))
-    least = max(served.survey.least, 0)
-    if number < least:
+    least = max(served.survey.least, at_least)
+    if counts.total < least:
         raise Problem("too-few-reports", least=least)
-    return number
+    return counts.total
 
 
 def differences(before: Any, after: Any, where: str = "") -> list[str]:

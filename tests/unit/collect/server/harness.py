@@ -1,4 +1,4 @@
-"""A service of real surveys, clients that ask it in process, and a server in a process of its own."""
+"""A service of real surveys, clients that ask it in process, and a server as a process."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class Client:
 
 
 @contextmanager
-def serving(folder: Path, *surveys: Survey, today: date = TODAY, **settings: Any) -> Iterator[World]:
+def serving(
+    folder: Path, *surveys: Survey, today: date = TODAY, **settings: Any
+) -> Iterator[World]:
     """Serve surveys in process."""
     told = Settings.from_data({"store": str(folder / "store.sqlite"), **settings})
     service = Service(told, surveys=surveys or [survey_of()], today=lambda: today).open()
