@@ -43,7 +43,10 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-_SAFE = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+_SAFE = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
 QUESTION_POLICY = (
     f"{_SAFE}; script-src 'self'; connect-src 'self'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
@@ -287,9 +290,7 @@ class AdminPages(Pages):
         if not is_own(request):
             return message(request, "The form came from another page", status=403)
         answer = RedirectResponse(f"{root_of(request)}/sign-in", 303, _HEADERS)
-        answer.delete_cookie(
-            COOKIE, path=f"{root_of(request)}/", httponly=True, samesite="strict"
-        )
+        answer.delete_cookie(COOKIE, path=f"{root_of(request)}/", httponly=True, samesite="strict")
         return answer
 
     async def results(self, request: Request) -> Response:
@@ -468,9 +469,8 @@ def page(
     """Render a page with the headers that keep it to itself."""
     from liftlock import __version__
 
-    text = templates().get_template(template).render(
-        {"admin": False, "who": "", "root": root_of(request), "version": __version__, **values}
-    )
+    told = {"admin": False, "who": "", "root": root_of(request), "version": __version__}
+    text = templates().get_template(template).render(told | values)
     headers = {
         "content-security-policy": policy,
         "cache-control": "no-store" if private else "no-cache",

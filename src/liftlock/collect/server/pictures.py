@@ -67,7 +67,7 @@ def weeks_of(spans: Sequence[Span]) -> list[Span]:
     for span in spans:
         monday = span.first - timedelta(days=span.first.weekday())
         if found and found[-1].first == monday:
-            found[-1] = Span(monday, max(found[-1].last, span.last), found[-1].reports + span.reports)
+            found[-1] = Span(monday, span.last, found[-1].reports + span.reports)
         else:
             found.append(Span(monday, span.last, span.reports))
     return found
@@ -209,7 +209,7 @@ _BEFORE = (0.01, 0.1, 0.5, 0.9)
 
 
 def _whatever_before(made: Mechanism) -> Beliefs | None:
-    """Return what any belief can become, from how much likelier a report is for one than another."""
+    """Return what any belief can become: reports are so much likelier for one than another."""
     profiles = made.certificate.notion == "profile"
     odds = _profile_ratio(made) if profiles else _largest_ratio(made)
     if odds is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +138,9 @@ class NumberField:
     def words(self) -> str:
         """What may be entered."""
         text = f"A number from {self.low} to {self.high}."
-        return text if self.rule == "refuse" else f"{text} What lies outside counts as the nearer end."
+        if self.rule == "refuse":
+            return text
+        return f"{text} What lies outside counts as the nearer end."
 
     @property
     def missing(self) -> str:
