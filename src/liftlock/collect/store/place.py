@@ -23,6 +23,10 @@ _NETWORK = re.compile(
 """File systems whose locks and syncs do not hold what a database relies on."""
 
 
+class InUse(FileError):
+    """Another process has the store."""
+
+
 class Place:
     """The file of a store, which nobody else uses as long as this one is not released."""
 
@@ -101,7 +105,7 @@ def _lock(beside: Path, path: Path) -> int:
         except OSError:
             holder = os.read(handle, 20).decode("ascii", "replace").strip()
             os.close(handle)
-            raise FileError(
+            raise InUse(
                 "the store is in use by another process",
                 where=str(path),
                 value=int(holder) if holder.isdigit() else None,
