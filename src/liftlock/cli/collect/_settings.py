@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,10 +49,10 @@ def _help(says: str, default: Any) -> str:
 
 
 def read_settings(
-    survey: Path | None, file: Path | None, options: Mapping[str, Any]
+    surveys: Sequence[Path], file: Path | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Read the settings of a survey: of the file, the environment and the options that are given."""
+    """Read the settings of surveys: of the file, the environment and the options that are given."""
     given = {name: value for name, value in options.items() if value is not None}
-    if survey is not None:
-        given["surveys"] = [survey]
+    if surveys:
+        given["surveys"] = list(surveys)
     return Settings.read(file, **given)

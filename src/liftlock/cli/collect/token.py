@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+from liftlock._runtime.naming import refuse_existing
+from liftlock._runtime.storage import write_atomically
 from liftlock.cli._console import show, show_json
-from liftlock.cli._options import FILE, JSON_HELP, OrderedGroup, option_group
-from liftlock.cli.collect._place import PlaceOptions
+from liftlock.cli._options import FILE, JSON_HELP, OrderedGroup, csv_text, option_group
+from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen
+from liftlock.collect.survey import Survey
+from liftlock.errors import InputError
 from liftlock.report.format import grid_of
 
 ROLES = ("owner", "analyst", "auditor")
@@ -83,4 +87,34 @@ def revoke_command(name: str, survey: Path, place: PlaceOptions) -> int:
     with place.open(survey) as curator:
         curator.revoke_token(name)
     show(f"the token {name} is revoked")
+    return 0
+
+
+@token_command.command("issue", short_help="Make one-time tokens for people who report.")
+@click.argument("survey", type=FILE, metavar="SURVEY")
+@click.option("--number", type=click.IntRange(1, 10_000), required=True, metavar="N", help="How many.")
+@click.option("-o", "--output", type=FILE, required=True, metavar="FILE", help="CSV to write.")
+@QUESTION
+@option_group("place", PlaceOptions)
+def issue_command(
+    survey: Path, number: int, output: Path, questions: tuple[str, ...], place: PlaceOptions
+) -> int:
+    """Make N write tokens for each question of SURVEY, which must say `tokens: signed`.
+
+    Give each person one: it is good for one report. FILE has the columns question, id and tag, and
+    nothing tells later who got which.
+    """
+    read = Survey.read(survey)
+    names = chosen(read, questions)
+    if read.tokens != "signed":
+        raise InputError(
+            "the survey takes reports without tokens",
+            where=read.where,
+            remedy="write tokens: signed into it",
+        )
+    refuse_existing(output)
+    with place.open(survey) as curator:
+        rows = [(name, *each) for name in names for each in curator.issue(name, number)]
+    write_atomically(output, csv_text(["question", "id", "tag"], rows))
+    show(f"{len(rows):,} tokens written to {output}", wrap=False)
     return 0
