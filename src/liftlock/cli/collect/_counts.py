@@ -1,4 +1,4 @@
-"""What was reported to a survey: from its store, its server, or files of `liftlock collect export`."""
+"""What was reported to a survey: from its store, or from the server that has it."""
 
 from __future__ import annotations
 
@@ -24,17 +24,11 @@ class Found:
 def read_counts(
     survey: Survey,
     path: Path,
-    files: Sequence[Path],
     place: PlaceOptions,
     questions: Sequence[str] = (),
 ) -> Found:
-    """Read the counts of a survey, or of some of its questions; files are added up."""
+    """Read the counts of a survey, or of some of its questions."""
     names = chosen(survey, questions)
-    if files:
-        from liftlock.collect.store.export import merge, read_export
-
-        merged = merge([read_export(each) for each in files])
-        return Found({name: merged[name].mechanisms for name in names if name in merged})
     with place.open(path) as curator:
         known = curator.collections()
         there = [name for name in names if name in known]

@@ -71,12 +71,12 @@ class PlaceOptions(OptionGroup):
         try:
             store = open_store(settings.place)
         except InUse as error:
-            address = f"http://{settings.admin_host}:{settings.admin_port}"
             raise FileError(
                 error.what,
                 where=error.where,
                 value=error.value,
-                remedy=f"ask the server that has it: --server {address} --token TOKEN, or stop it",
+                remedy="ask the server that has it, by --server with the admin address and --token "
+                "with the token that it printed, or stop it",
             ) from None
         try:
             yield OnStore(store, settings)
@@ -326,9 +326,7 @@ class OnServer:
 def _reach(address: str, settings: Settings) -> OnServer:
     """Return the server at an address; its loopback address may be written as a bare port."""
     if not settings.admin_token:
-        raise click.UsageError(
-            f"--server needs a token: give --token, or set {PREFIX}ADMIN_TOKEN"
-        )
+        raise click.UsageError(f"--server needs a token: give --token, or set {PREFIX}ADMIN_TOKEN")
     if not address.startswith(("http://", "https://")):
         raise InputError(
             "not the address of a server",
@@ -349,4 +347,6 @@ def _refusal(error: urllib.error.HTTPError, address: str) -> InputError:
         401: "give a token that it knows: --token",
         403: "ask for a token of an owner",
     }.get(error.code, detail or "see its log")
-    return InputError(title, where=address, value=detail if remedy != detail else None, remedy=remedy)
+    return InputError(
+        title, where=address, value=detail if remedy != detail else None, remedy=remedy
+    )

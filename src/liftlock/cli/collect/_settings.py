@@ -43,8 +43,10 @@ def setting_options(command: F) -> F:
 def _help(says: str, default: Any) -> str:
     text = f"{says[0].upper()}{says[1:]}."
     told = default not in ("", (), -1)
-    return f"{text}  [default: {default:,}]" if told and isinstance(default, int) else (
-        f"{text}  [default: {default}]" if told else text
+    return (
+        f"{text}  [default: {default:,}]"
+        if told and isinstance(default, int)
+        else (f"{text}  [default: {default}]" if told else text)
     )
 
 

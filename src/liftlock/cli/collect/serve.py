@@ -50,13 +50,12 @@ def serve_command(
     found = read_settings(surveys, settings, options)
     from liftlock.collect.server.run import serve
     from liftlock.collect.server.service import Service
-    from liftlock.collect.survey.check import check
 
     read = [Survey.read(path) for path in found.surveys]
     with show_status("designing") as progress:
         for survey in read:
-            check(survey, progress=progress).require()
-        service = Service(found.changed(surveys=()), surveys=read)
+            survey.collections(progress=progress)
+        service = Service(found.changed(surveys=(), store=found.place), surveys=read)
     serve(service=service, announce=announce)
     return 0
 

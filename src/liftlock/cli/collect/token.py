@@ -92,7 +92,9 @@ def revoke_command(name: str, survey: Path, place: PlaceOptions) -> int:
 
 @token_command.command("issue", short_help="Make one-time tokens for people who report.")
 @click.argument("survey", type=FILE, metavar="SURVEY")
-@click.option("--number", type=click.IntRange(1, 10_000), required=True, metavar="N", help="How many.")
+@click.option(
+    "--number", type=click.IntRange(1, 10_000), required=True, metavar="N", help="How many."
+)
 @click.option("-o", "--output", type=FILE, required=True, metavar="FILE", help="CSV to write.")
 @QUESTION
 @option_group("place", PlaceOptions)
