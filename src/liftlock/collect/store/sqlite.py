@@ -291,6 +291,8 @@ class _Journal:
 
     def _open(self) -> None:
         self._prepare()
+        # What SQLite has just deleted must not come back: an old journal would undo everything.
+        self._place.sync()
         migrate(self._connection, self.path)
         self._written = True
         (day,) = self._run(
