@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -163,8 +163,9 @@ class Mount(apsw.VFS):
         self.disk, self.life = disk, disk.life
         super().__init__(self.name, "")
 
-    def excepthook(self, *_: Any) -> None:
+    def excepthook(self, etype: object, evalue: object, etraceback: object) -> bool:
         """Say nothing: SQLite returns the error."""
+        return True
 
     def xFullPathname(self, name: str) -> str:
         return name
@@ -180,19 +181,19 @@ class Mount(apsw.VFS):
         if not syncdir:
             self.disk.deleted[filename] = gone
 
-    def xOpen(self, name: Any, flags: list[int]) -> Handle:
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         self.disk.happen(self.life)
         files = self.disk.files
         if path is None:
-            return Handle(self.disk, File())  # a temporary file
+            return cast(apsw.VFSFile, Handle(self.disk, File()))  # a temporary file
         if path not in files:
             if not flags[0] & apsw.SQLITE_OPEN_CREATE:
                 raise refusal(apsw.SQLITE_CANTOPEN)
             # The store itself makes the file and syncs its folder; see `Place.create`.
             files[path] = File(named=bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB))
         flags[1] = flags[0]
-        return Handle(self.disk, files[path])
+        return cast(apsw.VFSFile, Handle(self.disk, files[path]))
 
 
 class Handle:
@@ -272,4 +273,6 @@ class ApswConnection:
         try:
             yield
         except apsw.Error as error:
-            raise failure(error.result, str(error), self._path) from None
+            raise failure(
+                getattr(error, "result", apsw.SQLITE_ERROR), str(error), self._path
+            ) from None
