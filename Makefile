@@ -94,6 +94,11 @@ format: $(VENV)/.stamp-test  ## Format the code and fix what can be fixed
 mutants: $(VENV)/.stamp-test  ## Change the trust core at random: do the tests notice?
 	$(BIN)/python -m tests.mutants --workers $(JOBS) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
+# The short form of each is a part of `make test`: tests/soak.py says how large both are.
+.PHONY: soak
+soak: $(VENV)/.stamp-test  ## Kill, fill and load the collection service for an hour
+	LIFTLOCK_SOAK=1 $(BIN)/python -m pytest -q -p no:logging -n 0 -m soak tests
+
 .PHONY: bench
 bench: $(VENV)/.stamp-bench  ## Compare with other libraries, measure speed
 	$(BIN)/python -m benchmarks
@@ -134,7 +139,7 @@ $(VENV)/.stamp-package: $(VENV)/.python pyproject.toml papers/pyproject.toml req
 	@$(INSTALL) -e . -e papers
 	@touch $@
 
-$(VENV)/.stamp-demo: requirements/plot.txt
+$(VENV)/.stamp-demo: requirements/demo.txt
 $(VENV)/.stamp-papers: requirements/plot.txt requirements/fit.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt

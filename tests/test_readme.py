@@ -76,6 +76,6 @@ def test_what_is_installed_with_apt_is_said_before_the_command() -> None:
     before = " ".join(text[text.index("## Set up") : text.index("make demo")].split())
     system = (README.parent / "requirements" / "system").read_text(encoding="utf-8")
     packages = re.findall(r"printf '(\S+) '", system)
-    assert packages == ["chromium", "default-jre-headless"]
-    assert "as root on Debian: it installs chromium and Java with apt" in before
+    assert packages == ["chromium", "default-jre-headless", "postgresql"]
+    assert "as root on Debian: it installs chromium, Java and PostgreSQL with apt" in before
     assert "these tests are skipped" in before

@@ -120,12 +120,17 @@ class MissingLibrary(InputError, ImportError):
     def __init__(self, extra: str) -> None:
         self.extra = extra
         what, *every = EXTRAS[extra]
-        libraries = [name for name in every if find_spec(_MODULES.get(name, name)) is None] or every
+        libraries = [name for name in every if find_spec(importable(name)) is None] or every
         self.name = " and ".join(filter(None, (", ".join(libraries[:-1]), libraries[-1])))
         super().__init__(f"{what} {self.name}", remedy=f"pip install 'liftlock[{extra}]'")
 
 
 EXTRAS = {
+    "collect": (
+        "the collection service needs",
+        *("jinja2", "markupsafe", "msgspec", "prometheus-client", "psycopg", "pyyaml"),
+        *("starlette", "uvicorn"),
+    ),
     "compiled": ("compiled loops, as for encodings and users with own priors, need", "numba"),
     "fit": ("mixtures and liftlock.sklearn need", "pyarrow", "scikit-learn", "threadpoolctl"),
     "plot": ("pictures need", "matplotlib", "networkx"),
@@ -138,8 +143,21 @@ EXTRAS = {
 """What needs which libraries, by the extra of pyproject.toml that brings them."""
 
 
-_MODULES = {"scikit-learn": "sklearn"}
+_MODULES = {
+    "prometheus-client": "prometheus_client",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}
 """Libraries that are imported by another name."""
+
+
+def importable(library: str) -> str:
+    """Return the name by which a library is imported.
+
+    >>> importable("pyyaml"), importable("numba")
+    ('yaml', 'numba')
+    """
+    return _MODULES.get(library, library)
 
 
 @contextmanager
@@ -155,7 +173,7 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing in {_MODULES.get(library, library) for library in EXTRAS[name][1:]}:
+        if missing in {importable(library) for library in EXTRAS[name][1:]}:
             raise MissingLibrary(name) from None
         raise
 

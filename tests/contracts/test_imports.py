@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
-from liftlock.errors import EXTRAS
+from liftlock.errors import EXTRAS, importable
 from tests.house.rooms import ROOT, modules
 
 HEAVY = (
@@ -28,6 +28,7 @@ HEAVY = (
         "narwhals",
     ),
     *("jinja2", "pandas", "polars", "pyspark", "threadpoolctl"),
+    *("msgspec", "prometheus_client", "psycopg", "starlette", "uvicorn", "yaml"),
 )
 STORED = ROOT / "tests" / "compatibility" / "files"
 CLOSED_FORM = """
@@ -182,7 +183,7 @@ BROUGHT = {"pandas", "polars"}
 
 def unanswered(name: str, source: str) -> list[str]:
     """Return the imports of libraries of an extra that nobody answers for if they are missing."""
-    libraries = {library for _, *listed in EXTRAS.values() for library in listed} | {"sklearn"}
+    libraries = {importable(library) for _, *listed in EXTRAS.values() for library in listed}
     libraries -= BROUGHT | {
         library
         for room, answered in DOORS.items()
@@ -201,8 +202,7 @@ def unanswered(name: str, source: str) -> list[str]:
         if isinstance(node, ast.With):
             for item in node.items:
                 if re.fullmatch(r"extra\('\w+'\)", text := ast.unparse(item.context_expr)):
-                    listed = set(EXTRAS[text[7:-2]][1:])
-                    answered |= listed | ({"sklearn"} if "scikit-learn" in listed else set())
+                    answered |= set(map(importable, EXTRAS[text[7:-2]][1:]))
         taken = set()
         if isinstance(node, ast.Import):
             taken = {alias.name.partition(".")[0] for alias in node.names}

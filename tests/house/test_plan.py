@@ -52,5 +52,5 @@ def test_the_picture_is_that_of_the_layers(theme: str) -> None:
 
 
 def test_the_house_is_small() -> None:
-    assert len(layers()) <= 10
-    assert len(rooms()) <= 20
+    assert len(layers()) <= 11
+    assert len(rooms()) <= 21

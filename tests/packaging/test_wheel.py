@@ -63,7 +63,7 @@ def test_every_import_is_declared(source: Path, tmp_path: Path) -> None:
         canonicalize_name(r.name)
         for r in wanted
         if r.marker is None
-        or any(r.marker.evaluate({"extra": extra}) for extra in ("plot", "fit", "spark"))
+        or any(r.marker.evaluate({"extra": extra}) for extra in ("plot", "fit", "spark", "collect"))
     }
     found: dict[str, str] = {}
     for path in (tmp_path / "unpacked").rglob("*.py"):
