@@ -18,22 +18,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from liftlock.accounting import LeakageLevels, account
 from liftlock.accounting.account import limited_quantities
-from liftlock.accounting.accountants.base import rounded_up_text
 from liftlock.accounting.readings import combine_values
 from liftlock.accounting.release import largest_ratio, measure_levels
 from liftlock.accounting.sequences import account_sequence
-from liftlock.collect.survey.repeat import RepeatRule
+from liftlock.collect.survey.repeat import FIRST, RepeatRule
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
-from liftlock.exact.decimals import round_up_text
+from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model import AnyUserPrior, Conditional, Intervals, Prior, PriorSet
 from liftlock.notions import LDP
@@ -60,7 +59,7 @@ class Spending:
     notions: tuple[Notion, ...]
     mechanisms: int
     doubt: Fraction = Fraction(0)
-    """With which probability a set of priors, made from earlier reports, does not hold the truth."""
+    """With which probability a set of priors that was made from reports does not hold the truth."""
 
     @property
     def nats(self) -> dict[str, Enclosure]:
@@ -112,7 +111,7 @@ class PersonBudget:
     ratios: Mapping[str, Fraction | None]
     """The same as exact ratios."""
     how: str
-    rule: RepeatRule = RepeatRule()
+    rule: RepeatRule = FIRST
     exact: bool = False
     notes: tuple[str, ...] = ()
     never_changes: Mapping[str, Enclosure] = field(default_factory=dict)
@@ -217,7 +216,9 @@ class PersonBudget:
             most[name] = min(sums) + later
         most["lip"] = max(most["eps_lower"], most["eps_upper"])
         scales = [
-            budget.nats().lower / most[name] for name, budget in _limited(limit).items() if most[name]
+            budget.nats().lower / most[name]
+            for name, budget in _limited(limit).items()
+            if most[name]
         ]
         if not scales:
             return None
@@ -275,22 +276,29 @@ def person_budget(
     *,
     joint: Prior | None = None,
     joint_of: Sequence[str] = (),
-    rule: RepeatRule | None = None,
-    progress: Any = None,
+    rule: RepeatRule = FIRST,
+    groups: Mapping[str, Collection[str]] | None = None,
 ) -> PersonBudget:
     """Account for all answers of one person: of every question the worst mechanism on offer.
 
     `joint` is a prior over tuples of the answers to the questions `joint_of`, in this order; all of
     them if none is named. What it says of each answer must be what its mechanism was made for.
+    `groups` names the groups of people that a question has a prior each for. If questions group
+    people differently, nobody has said what is known of somebody who is in a group of each: then
+    LDP alone bounds what all answers tell.
     """
     if not questions:
         raise InputError("no questions", remedy="give at least one")
-    rule = rule or RepeatRule()
-    spendings = tuple(
-        _spending(name, mechanisms, rule, progress) for name, mechanisms in questions.items()
-    )
+    spendings = tuple(_spending(name, each, rule) for name, each in questions.items())
     parts = {each.question: each.levels for each in spendings}
     notes: list[str] = []
+    lifted = [each.question for each in spendings if not each.by_ldp]
+    if len({frozenset((groups or {}).get(name, ())) for name in lifted}) > 1:
+        parts = {name: ldp_alone(levels.ldp) for name, levels in parts.items()}
+        notes.append(
+            "the questions group people differently, and no prior says what is known of somebody "
+            "in a group of each: together LDP alone is promised"
+        )
     how = "by the bound that holds whatever the answers have in common"
     exact = len(spendings) == 1
     if joint is not None:
@@ -330,16 +338,10 @@ def person_budget(
     return found
 
 
-def _spending(
-    name: str, mechanisms: Sequence[Mechanism], rule: RepeatRule, progress: Any = None
-) -> Spending:
+def _spending(name: str, mechanisms: Sequence[Mechanism], rule: RepeatRule) -> Spending:
     if not mechanisms:
         raise InputError("a question without a mechanism", where=name, remedy="design one")
-    levels = []
-    for mechanism in mechanisms:
-        levels.append(worst_levels(mechanism, rule))
-        if progress is not None:
-            progress(name)
+    levels = [worst_levels(mechanism, rule) for mechanism in mechanisms]
     return Spending(
         name,
         LeakageLevels(
@@ -354,7 +356,12 @@ def _spending(
     )
 
 
-def worst_levels(mechanism: Mechanism, rule: RepeatRule | None = None) -> LeakageLevels:
+def ldp_alone(ratio: Fraction | None) -> LeakageLevels:
+    """Return the levels of which only LDP is known: it bounds lifts under every prior."""
+    return LeakageLevels(ratio, ratio, ratio, ratio)
+
+
+def worst_levels(mechanism: Mechanism, rule: RepeatRule = FIRST) -> LeakageLevels:
     """Return the exact levels of one report, as ratios: how far beliefs in the value may move.
 
     Where nothing is promised of beliefs under one prior (LDP, profiles, a secret behind the value),
@@ -366,10 +373,9 @@ def worst_levels(mechanism: Mechanism, rule: RepeatRule | None = None) -> Leakag
         return measure_levels(channel, context)
     bare = bool(mechanism.certificate.unprotected)
     knows = isinstance(context, Prior | PriorSet | Conditional | AnyUserPrior)
-    own = rule is not None and rule.repeats and bool(_doubt(mechanism))
+    own = rule.repeats and bool(_doubt(mechanism))
     if mechanism.notion.context_free or bare or own or not knows:
-        level = LDP.measure(channel).ratio
-        return LeakageLevels(level, level, level, level)
+        return ldp_alone(LDP.measure(channel).ratio)
     return measure_levels(channel, context)
 
 
@@ -517,8 +523,11 @@ def _promised_levels(each: Spending) -> tuple[Fraction, Fraction, Fraction] | No
             worst.append((down, up, down + up))
         else:
             return None
-    down, up, ratios = zip(*worst, strict=True)
-    return max(down), max(up), max(ratios)
+    return (
+        max(levels[0] for levels in worst),
+        max(levels[1] for levels in worst),
+        max(levels[2] for levels in worst),
+    )
 
 
 def _promised_ldp(each: Spending) -> Enclosure:
@@ -587,11 +596,4 @@ def _unit(value: Enclosure) -> str:
 
 
 def _percent_down(share: Fraction) -> str:
-    from liftlock.exact.decimals import round_down_text
-
     return f"{round_down_text(100 * share, 4)} %"
-
-
-def precise_text(value: Enclosure) -> str:
-    """Write a number of nats with six digits, rounded up."""
-    return rounded_up_text(value)

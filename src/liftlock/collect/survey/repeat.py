@@ -119,6 +119,10 @@ class RepeatRule:
         )
 
 
+FIRST = RepeatRule()
+"""The default: the first report for ever."""
+
+
 def change_shown(mechanism: Mechanism) -> tuple[Fraction, Fraction] | None:
     """Return the least and the largest chance that the memo of one more value proves a change.
 

@@ -73,8 +73,7 @@ def ldp_ratio(tables: Sequence[Rows]) -> Fraction:
     inputs = list(itertools.product(*(rows for rows in tables)))
     for ys in itertools.product(*outputs):
         chances = [
-            _product(rows[x][y] for rows, x, y in zip(tables, xs, ys, strict=True))
-            for xs in inputs
+            _product(rows[x][y] for rows, x, y in zip(tables, xs, ys, strict=True)) for xs in inputs
         ]
         largest = max(largest, max(chances) / min(chances))
     return largest
