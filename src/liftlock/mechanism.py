@@ -201,6 +201,38 @@ class Mechanism(StoredObject):
         more = [Guarantee.prove(channel, Wanted(*each), impossible=impossible) for each in also]
         return cls(channel, first.certificate, context, origin, also=tuple(more))
 
+    def with_outputs(self, names: Iterable[Any]) -> Mechanism:
+        """Return the same mechanism with other names of its outputs, proved again under these.
+
+        What is reported is then no value: where people see reports, `r1` cannot be mistaken for an
+        answer.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> from liftlock import Draft, lock
+        >>> from liftlock.model import Prior
+        >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
+        >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"])).with_outputs(["r1", "r2"])
+        >>> set(coin.release(["yes", "no"])) <= {"r1", "r2"}, coin.certificate.holds
+        (True, True)
+        """
+        table = self.table
+        outputs = Alphabet.of(names)
+        if len(outputs) != len(table.outputs):
+            raise InputError(
+                f"{len(outputs)} names for {len(table.outputs)} outputs",
+                remedy="give each output a name of its own",
+            )
+        renamed = Table(table.inputs, outputs, table.weights, table.totals)
+        more = tuple(
+            Guarantee.prove(renamed, Wanted(each.notion, each.context, each.about))
+            for each in self.also
+        )
+        impossible: Impossible = "ignore" if self.certificate.unprotected else "refuse"
+        made = Mechanism.prove(
+            renamed, self.notion, self.context, self.origin, impossible=impossible
+        )
+        return replace(made, encoding=self.encoding, also=more)
+
     @property
     def notion(self) -> Notion:
         """The certified guarantee; the first, if there are several."""

@@ -12,10 +12,12 @@ A page is one story, run from top to bottom in a folder of its own:
 - a line ``<!-- printed -->`` stands for all that a command prints; it is put there when the site is
   built (``docs/hooks/printed.py``).
 
-A command may go on after a line that ends with a backslash. The files of ``docs/examples`` and the
-golden vectors lie in the folder from the start, and the data sets that a page names in a comment
-``<!-- data: adult -->``; where these are not at hand, the page is not run. Other blocks (``sh``,
-``json``, ``text`` without a title) are shown only.
+A command may go on after a line that ends with a backslash. One that ends with ``&`` is a server:
+it runs until the page ends, and shows what it prints up to the line that says how to stop it.
+``curl`` asks it. The ports 8123 to 8126 stand for ports that are free when the page is run. The
+files of ``docs/examples`` and the golden vectors lie in the folder from the start, and the data
+sets that a page names in a comment ``<!-- data: adult -->``; where these are not at hand, the page
+is not run. Other blocks (``sh``, ``json``, ``text`` without a title) are shown only.
 
 ``python -m tests.docs.pages [page ...]`` writes what the pages should show into them.
 """
@@ -29,8 +31,13 @@ import re
 import runpy
 import shlex
 import shutil
+import signal
+import socket
+import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +53,11 @@ VECTORS = ROOT / "tests" / "vectors" / "decode.json"
 OUTPUT = "Output"
 PRINTED = "<!-- printed -->"
 HELP_WIDTH = "80"
+PORTS = ("8123", "8124", "8125", "8126")
+"""What pages write for ports that are free."""
+READY = "Ctrl-C"
+"""What the last line says that a server prints before it waits."""
+_PATIENCE = 60
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>.*?) *$")
 _TITLE = re.compile(r'title="([^"]*)"')
@@ -171,7 +183,8 @@ def run(page: Path, folder: Path) -> Iterator[Shown]:
             shutil.copy(example, folder)
     namespace: dict[str, Any] = {"__name__": "__page__"}
     found = blocks(page)
-    with _inside(folder):
+    ports = _Ports()
+    with _inside(folder), contextlib.ExitStack() as servers:
         for place, block in enumerate(found):
             following = found[place + 1] if place + 1 < len(found) else None
             if block.title == OUTPUT:
@@ -180,11 +193,37 @@ def run(page: Path, folder: Path) -> Iterator[Shown]:
                 Path(block.title).parent.mkdir(parents=True, exist_ok=True)
                 Path(block.title).write_text(block.code(), encoding="utf-8")
             elif block.language == "python":
-                printed = _run_python(block, namespace)
+                printed = ports.written(_run_python(block, namespace, ports))
                 shown = following if following and following.title == OUTPUT else None
                 yield Shown(shown or block, "python", shown.text if shown else "", printed)
             elif block.language == "console":
-                yield from _run_console(block)
+                yield from _run_console(block, ports, servers)
+
+
+class _Ports:
+    """Free ports for those that a page names, found when the first one is used."""
+
+    def __init__(self) -> None:
+        self._free: dict[str, str] = {}
+
+    def used(self, text: str) -> str:
+        """Return what is run for what a page says."""
+        if not self._free and any(port in text for port in PORTS):
+            with contextlib.ExitStack() as held:
+                sockets = [held.enter_context(socket.socket()) for _ in PORTS]
+                for each in sockets:
+                    each.bind(("127.0.0.1", 0))
+                numbers = [str(each.getsockname()[1]) for each in sockets]
+            self._free = dict(zip(PORTS, numbers, strict=True))
+        for port, free in self._free.items():
+            text = text.replace(port, free)
+        return text
+
+    def written(self, text: str) -> str:
+        """Return what a page says for what was printed."""
+        for port, free in self._free.items():
+            text = text.replace(free, port)
+        return text
 
 
 @contextlib.contextmanager
@@ -198,10 +237,10 @@ def _inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def _run_python(block: Block, namespace: dict[str, Any]) -> str:
+def _run_python(block: Block, namespace: dict[str, Any], ports: _Ports) -> str:
     printed = io.StringIO()
     # Tracebacks then name the page and the line.
-    code = "\n" * block.line + block.code()
+    code = "\n" * block.line + ports.used(block.code())
     with contextlib.redirect_stdout(printed):
         exec(compile(code, str(block.page), "exec"), namespace)
     return printed.getvalue()
@@ -224,19 +263,72 @@ def commands(block: Block) -> list[tuple[str, str]]:
     return [(command, "\n".join(lines)) for command, lines in found]
 
 
-def _run_console(block: Block) -> Iterator[Shown]:
+def _run_console(block: Block, ports: _Ports, servers: contextlib.ExitStack) -> Iterator[Shown]:
     code = 0
     given = commands(block)
     for place, (command, expected) in enumerate(given):
         if command == "echo $?":
             yield Shown(block, command, expected, f"{code}\n")
             continue
-        code, printed = _run_command(shlex.split(command.replace("\\\n", " ")))
+        words = shlex.split(ports.used(command.replace("\\\n", " ")))
+        code, printed = _start(words[:-1], servers) if words[-1] == "&" else _run_command(words)
+        printed = ports.written(printed)
         following = given[place + 1][0] if place + 1 < len(given) else ""
         hidden = code if following != "echo $?" else 0
         if hidden:
             printed += f"exit code {code}, which the page does not show\n"
         yield Shown(block, command, expected, printed, hidden)
+
+
+def _start(words: list[str], servers: contextlib.ExitStack) -> tuple[int, str]:
+    """Start a server; return what it prints until it waits."""
+    command = [sys.executable, "-m", *words]
+    server = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+    )
+    servers.callback(_stop, server)
+    printed = ""
+    assert server.stdout is not None
+    for line in server.stdout:
+        printed += line
+        if READY in line:
+            return 0, printed
+    return server.wait(_PATIENCE), printed
+
+
+def _stop(server: subprocess.Popen[str]) -> None:
+    """Stop a server, as Ctrl-C would."""
+    if server.poll() is None:
+        server.send_signal(signal.SIGTERM)
+    try:
+        server.communicate(timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.communicate()
+        raise
+
+
+def _curl(words: list[str]) -> str:
+    """Ask a server, as curl does with -s and these options: -X, -H, -d."""
+    address, method, headers, body = "", None, {}, None
+    given = iter(words)
+    for word in given:
+        if word == "-X":
+            method = next(given)
+        elif word == "-H":
+            name, _, value = next(given).partition(":")
+            headers[name] = value.strip()
+        elif word == "-d":
+            body = next(given).encode()
+        elif word != "-s":
+            address = word
+    request = urllib.request.Request(address, data=body, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+            text: bytes = answer.read()
+    except urllib.error.HTTPError as error:
+        text = error.read()
+    return text.decode()
 
 
 def _run_command(words: list[str]) -> tuple[int, str]:
@@ -250,6 +342,8 @@ def _run_command(words: list[str]) -> tuple[int, str]:
             errors = io.StringIO() if target else printed
             with contextlib.redirect_stderr(errors):
                 code = main(words[1:])
+        elif words[0] == "curl":
+            print(_curl(words[1:]))
         elif words[0] == "cat":
             print("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]), end="")
         elif words[0] == "head":

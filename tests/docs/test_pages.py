@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,45 @@ def test_a_wrong_output_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     shown = list(pages.run(page, folder))
     assert [each.agrees for each in shown] == [False, False, False]
     assert "exit code 2" in shown[2].printed
+
+
+SERVER = """
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body + self.headers["X-Extra"].encode())
+    def log_message(self, *arguments):
+        pass
+port = int(sys.argv[1])
+server = http.server.HTTPServer(("127.0.0.1", port), Handler)
+print(f"listening at 127.0.0.1:{port}; stop it with Ctrl-C", flush=True)
+server.serve_forever()
+"""
+
+
+def test_a_page_may_start_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a port of its own, is asked, and is gone at the end of the page."""
+    page, folder = tmp_path / "page.md", tmp_path / "folder"
+    page.write_text(
+        f'```python title="server.py"{SERVER}```\n\n```console\n$ server 8123 &\n'
+        "listening at 127.0.0.1:8123; stop it with Ctrl-C\n"
+        "$ curl -s -X POST -H 'X-Extra: too' -d 'this ' http://127.0.0.1:8123/\nthis too\n```\n\n"
+        "```python\nfrom pathlib import Path\nPath('port').write_text('8123')\nprint(8123)\n```\n\n"
+        '```text title="Output"\n8123\n```\n',
+        encoding="utf-8",
+    )
+    folder.mkdir()
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    found = list(pages.run(page, folder))
+    assert [each.printed for each in found if not each.agrees] == []
+    assert len(found) == 3
+    port = int((folder / "port").read_text())
+    assert port != 8123
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), 5)
 
 
 def test_a_page_is_refreshed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

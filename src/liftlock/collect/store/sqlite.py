@@ -1,0 +1,852 @@
+"""The embedded store: one SQLite file, one connection, one thread.
+
+A journal of whole batches takes what is answered; folding turns it into ids and counts, in one
+transaction. That only one connection exists, in a process that alone has the file, is also why the
+defect of SQLite 3.7.0 to 3.51.2 cannot occur: it needs two that write or checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from liftlock._runtime.naming import refuse_existing
+from liftlock._runtime.storage import check_writable, destination
+from liftlock.collect.store.fold import Row, Sifted, sift
+from liftlock.collect.store.place import Place, sync_folder
+from liftlock.collect.store.protocol import (
+    Closed,
+    Counts,
+    Entry,
+    MechanismsDiffer,
+    NotWritable,
+    OtherMechanism,
+    Record,
+    State,
+    UnknownCollection,
+    check_reports,
+    width_of,
+)
+from liftlock.collect.store.writer import Writer
+from liftlock.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from liftlock.collect.wire import Batch
+
+APPLICATION = 0x4C4C434F
+"""Marks a SQLite file as a store of reports."""
+OLDEST = (3, 38, 0)
+"""The first SQLite in which all that is used here is always there."""
+CHUNK = 4_096
+"""Ids that are put into `seen` in one step."""
+SLICE = 8 << 20
+"""Bytes of reports that are folded in one transaction."""
+JOINED = 1 << 20
+"""Bytes of batches that are joined in one row of the journal."""
+ROWS = 64
+"""Rows of the journal that are written in one step."""
+CACHE = 24 << 10
+"""KiB of pages kept in memory."""
+
+_NUMBERS = (
+    "WITH RECURSIVE numbers (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM numbers"
+    " WHERE i + 1 < ?2) "
+)
+_ID = "substr(?1, 1 + 16 * i, 16)"
+
+
+class Connection(Protocol):
+    """What is needed of a connection to SQLite; `failure` says what its errors become."""
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement, and return its rows."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class StandardConnection:
+    """A connection through the `sqlite3` of Python."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._errors():
+            self._raw = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement, and return its rows."""
+        with self._errors():
+            return self._raw.execute(sql, parameters).fetchall()
+
+    def close(self) -> None:
+        """Close it."""
+        with self._errors():
+            self._raw.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            if code is None:
+                raise
+            raise failure(code, str(error), self._path) from error
+
+
+def failure(code: int, text: str, path: Path) -> Exception:
+    """Return what an error of SQLite means for whoever uses the store."""
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_FULL:
+        return NotWritable(f"the disk of {path} is full; make space: the store then goes on")
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        return NotWritable(f"cannot write {path} ({text}); check its disk and its permissions")
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return FileError(
+            "another program has the store open", where=str(path), remedy="close it there"
+        )
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return FileError(
+            "not a store, or damaged", where=str(path), value=text, remedy="restore a backup"
+        )
+    return sqlite3.DatabaseError(f"{text} ({code})")
+
+
+def today() -> date:
+    """Return the day it is, in the one zone that all servers share."""
+    return datetime.now(UTC).date()
+
+
+@dataclass(slots=True)
+class _Collection:
+    """What the thread knows of a collection, so that it need not ask the file for each batch."""
+
+    key: int
+    record: Record
+    keys: dict[str, int]
+    """The key of each mechanism."""
+    counts: Counts | None = None
+
+
+class SqliteStore:
+    """A store in a file; see `Store`."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        connect: Callable[[Path], Connection] = StandardConnection,
+        today: Callable[[], date] = today,
+        **limits: Any,
+    ) -> None:
+        self._writer = Writer(lambda: _Journal(Path(path), connect, today), **limits)
+        journal = self._writer.journal
+        assert isinstance(journal, _Journal)
+        self._journal = journal
+        self._ask = self._writer.ask
+        self.path = journal.path
+
+    def submit(self, batch: Batch) -> asyncio.Future[None]:
+        """Store a batch; the future is done when it is on disk, or has the refusal."""
+        return self._writer.submit(batch)
+
+    def store(self, batch: Batch) -> None:
+        """Store a batch and wait until it is on disk."""
+        self._writer.store(batch)
+
+    def register(
+        self,
+        name: str,
+        mechanisms: Mapping[str, tuple[int, bytes]],
+        settings: Mapping[str, Any],
+    ) -> None:
+        """Make a collection, or state it again."""
+        check_mechanisms(name, mechanisms)
+        self._ask(lambda: self._journal.register(name, mechanisms, json.dumps(dict(settings))))
+
+    def counts(self, name: str) -> Counts:
+        """Return the counts of a collection, of everything that was answered before."""
+        return self._ask(lambda: self._folded().counts(name))
+
+    def history(self, name: str) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Return the counts by day (ISO) and digest."""
+        return self._ask(lambda: self._folded().history(name))
+
+    def collections(self) -> dict[str, Record]:
+        """Return what is known of each collection, by its name."""
+        return self._ask(self._journal.records)
+
+    def mechanism(self, digest: str) -> bytes | None:
+        """Return the file of a mechanism."""
+        return self._ask(lambda: self._journal.file(digest))
+
+    def close(self, name: str) -> None:
+        """Take no more reports of a collection; repeatable."""
+        self._ask(lambda: self._folded().close(name))
+
+    def erase(self, name: str) -> None:
+        """Remove everything of a collection."""
+        self._ask(lambda: self._folded().erase(name))
+
+    def backup(self, path: str | Path) -> None:
+        """Write a copy of the store to a new file."""
+        self._ask(lambda: self._folded().backup(Path(path)))
+
+    def verify(self) -> list[str]:
+        """Check the store, and return what is wrong with it, in words."""
+        return self._ask(lambda: self._folded().verify())
+
+    def shutdown(self) -> None:
+        """Store what was accepted, fold it, and let go of the file; repeatable."""
+        self._writer.stop()
+
+    def add_token(self, name: str, role: str, hash: str) -> None:
+        """Keep the hash of a token under a new name."""
+        self._ask(lambda: self._journal.add_token(name, role, hash))
+
+    def find_token(self, hash: str) -> tuple[str, str] | None:
+        """Return the name and the role of a token, by its hash."""
+        return self._ask(lambda: self._journal.find_token(hash))
+
+    def revoke_token(self, name: str) -> None:
+        """Forget a token."""
+        self._ask(lambda: self._journal.revoke_token(name))
+
+    def tokens(self) -> dict[str, str]:
+        """Return the role of each token, by its name."""
+        return self._ask(self._journal.tokens)
+
+    def note(self, who: str, what: str, collection: str = "") -> None:
+        """Add a line to the audit trail."""
+        self._ask(lambda: self._journal.note(who, what, collection))
+
+    def trail(self) -> list[Entry]:
+        """Return the audit trail, oldest first."""
+        return self._ask(self._journal.trail)
+
+    def ready(self) -> dict[str, Any]:
+        """Say how it goes, without waiting."""
+        return self._writer.ready()
+
+    def _folded(self) -> _Journal:
+        self._writer.fold()
+        return self._journal
+
+
+def check_mechanisms(name: str, mechanisms: Mapping[str, tuple[int, bytes]]) -> None:
+    """Refuse a collection without mechanisms, or with one that is not what its digest says."""
+    if not name or not mechanisms:
+        raise InputError(
+            "a collection without a name or without mechanisms",
+            value=name,
+            remedy="give it both",
+        )
+    for digest, (outputs, file) in mechanisms.items():
+        if hashlib.sha256(file).hexdigest() != digest or outputs < 1:
+            raise InputError(
+                "not the file of this mechanism",
+                where=name,
+                value=digest,
+                remedy="a mechanism is named by the SHA-256 of its file",
+            )
+
+
+class _Journal:
+    """The database; everything here happens in the thread of the writer."""
+
+    def __init__(
+        self, path: Path, connect: Callable[[Path], Connection], today: Callable[[], date]
+    ) -> None:
+        if sqlite3.sqlite_version_info < OLDEST:
+            raise InputError(
+                "an old SQLite",
+                value=sqlite3.sqlite_version,
+                remedy=f"use a Python with SQLite {'.'.join(map(str, OLDEST))} or later",
+            )
+        self._place = Place(path)
+        self.path = self._place.path
+        self._today = today
+        try:
+            self._place.create()
+            self._connection = connect(self.path)
+            try:
+                self._open()
+            except BaseException:
+                with suppress(Exception):
+                    self._connection.close()
+                raise
+        except BaseException:
+            self._place.release()
+            raise
+
+    def _open(self) -> None:
+        self._prepare()
+        migrate(self._connection, self.path)
+        self._written = True
+        (day,) = self._run(
+            "SELECT max(day) FROM (SELECT max(day) AS day FROM counts"
+            " UNION ALL SELECT max(day) FROM journal)"
+        )[0]
+        self._day = date.fromisoformat(day) if day else date.min
+        self._load()
+        sizes = self._run("SELECT mechanism, sum(length(body)) FROM journal GROUP BY mechanism")
+        self._unfolded = sum(size // (16 + self._widths[key]) for key, size in sizes)
+        if self._unfolded:
+            self.fold()
+
+    def _prepare(self) -> None:
+        run = self._run
+        # Nobody else can open the file, and the index of the WAL is kept in memory alone.
+        run("PRAGMA locking_mode = EXCLUSIVE")
+        (mark,), (tables,) = run("PRAGMA application_id") + run(
+            "SELECT count(*) FROM sqlite_schema"
+        )
+        if mark != APPLICATION and (mark or tables):
+            raise FileError(
+                "a database of another program", where=str(self.path), remedy="choose another file"
+            )
+        if run("PRAGMA journal_mode = WAL") != [("wal",)]:
+            raise NotWritable(f"cannot write {self.path} ahead; choose another disk")
+        for setting in (
+            "synchronous = FULL",
+            "fullfsync = ON",
+            "checkpoint_fullfsync = ON",
+            "wal_autocheckpoint = 0",
+            "secure_delete = ON",
+            "temp_store = MEMORY",
+            "foreign_keys = ON",
+            f"cache_size = -{CACHE}",
+        ):
+            run(f"PRAGMA {setting}")
+
+    def _run(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self._connection.run(sql, parameters)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._written = True
+        with transaction(self._connection):
+            yield
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Read the collections again, after a change of them."""
+        known: dict[str, _Collection] = {}
+        names: dict[int, str] = {}
+        for key, name, state, settings in self._run(
+            "SELECT id, name, state, settings FROM collection ORDER BY id"
+        ):
+            known[name] = _Collection(key, Record(name, state, {}, json.loads(settings)), {})
+            names[key] = name
+        self._widths: dict[int, int] = {}
+        self._owners: dict[int, str] = {}
+        for key, collection, digest, outputs in self._run(
+            "SELECT id, collection, sha256, outputs FROM mechanism ORDER BY id"
+        ):
+            known[names[collection]].record.mechanisms[digest] = outputs
+            known[names[collection]].keys[digest] = key
+            self._widths[key] = width_of(outputs)
+            self._owners[key] = names[collection]
+        self._known = known
+
+    def _find(self, name: str) -> _Collection:
+        found = self._known.get(name)
+        if found is None:
+            raise UnknownCollection(name)
+        return found
+
+    def records(self) -> dict[str, Record]:
+        """Return what is known of each collection."""
+        return {
+            name: replace(
+                known.record,
+                mechanisms=dict(known.record.mechanisms),
+                settings=dict(known.record.settings),
+            )
+            for name, known in self._known.items()
+        }
+
+    def file(self, digest: str) -> bytes | None:
+        """Return the file of a mechanism."""
+        found = self._run("SELECT content FROM file WHERE sha256 = ?", digest)
+        return bytes(found[0][0]) if found else None
+
+    # --- reports ----------------------------------------------------------------------------------
+
+    def commit(self, batches: Sequence[Batch]) -> Sequence[Exception | None]:
+        """Put batches on disk, in this order; return what refuses each."""
+        errors: list[Exception | None] = []
+        rows: list[tuple[int, list[bytes]]] = []
+        accepted = size = 0
+        for batch in batches:
+            try:
+                key, number = self._accept(batch)
+            except InputError as error:
+                errors.append(error)
+                continue
+            errors.append(None)
+            accepted += number
+            if rows and rows[-1][0] == key and size < JOINED:
+                rows[-1][1].append(batch.reports)
+                size += len(batch.reports)
+            else:
+                rows.append((key, [batch.reports]))
+                size = len(batch.reports)
+        if rows:
+            self._append([(key, b"".join(bodies)) for key, bodies in rows])
+            self._unfolded += accepted
+        return errors
+
+    def _accept(self, batch: Batch) -> tuple[int, int]:
+        """Return the key of the mechanism and the number of reports, or refuse."""
+        found = self._find(batch.collection)
+        if found.record.state == "closed":
+            raise Closed(batch.collection)
+        outputs = found.record.mechanisms.get(batch.mechanism)
+        if outputs is None:
+            raise OtherMechanism(batch.mechanism, tuple(found.record.mechanisms))
+        return found.keys[batch.mechanism], check_reports(batch, outputs)
+
+    def _append(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Write rows of the journal: in one step, which commits, unless they are very many.
+
+        Each step of SQLite lets other threads run, and then waits for them.
+        """
+        day = self._file_under().isoformat()
+        steps = [rows[at : at + ROWS] for at in range(0, len(rows), ROWS)]
+        if len(steps) == 1:
+            self._written = True
+            self._append_step(steps[0], day)
+        else:
+            with self._transaction():
+                for step in steps:
+                    self._append_step(step, day)
+
+    def _append_step(self, rows: Sequence[tuple[int, bytes]], day: str) -> None:
+        values = ", ".join(["(?, ?, ?)"] * len(rows))
+        parameters = [value for key, body in rows for value in (key, day, body)]
+        self._run(f"INSERT INTO journal (mechanism, day, body) VALUES {values}", *parameters)
+
+    def _file_under(self) -> date:
+        """Return the day of what comes now: never before the last one, if the clock slips a bit.
+
+        By more than a day it does not slip; it was wrong before, and was set right.
+        """
+        now = self._today()
+        if (self._day - now).days != 1:
+            self._day = now
+        return self._day
+
+    def unfolded(self) -> int:
+        """Return how many reports were committed and not counted yet."""
+        return self._unfolded
+
+    def fold(self) -> None:
+        """Count everything that was committed, and let nothing else of it be left on disk."""
+        while self._unfolded:
+            self._fold_slice()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Move everything from the WAL to the file, and empty the WAL."""
+        if self._written:
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._written = False
+
+    def _fold_slice(self) -> None:
+        last, size = 0, 0
+        for seq, length in self._run("SELECT seq, length(body) FROM journal ORDER BY seq"):
+            last, size = seq, size + length
+            if size >= SLICE:
+                break
+        rows: dict[str, list[Row]] = {}
+        number = 0
+        for key, day, body in self._run(
+            "SELECT mechanism, day, body FROM journal WHERE seq <= ? ORDER BY seq", last
+        ):
+            width = self._widths[key]
+            rows.setdefault(self._owners[key], []).append(Row(key, day, width, body))
+            number += len(body) // (16 + width)
+        counted: dict[str, list[tuple[int, str, int, int]]] = {}
+        sifted: dict[str, tuple[int, int]] = {}
+        with self._transaction():
+            for name, waiting in rows.items():
+                found = sift(waiting)
+                known = self._see(self._known[name].key, found)
+                counted[name] = found.count(known)
+                sifted[name] = found.repeated + len(known), found.conflicts
+                self._add(name, counted[name], *sifted[name])
+            self._run("DELETE FROM journal WHERE seq <= ?", last)
+        self._unfolded -= number
+        for name, (repeated, conflicts) in sifted.items():
+            self._advance(self._known[name], counted[name], repeated, conflicts)
+
+    def _see(self, key: int, found: Sifted) -> list[int]:
+        """Put ids into `seen`, and return the places of those that were there."""
+        known: list[int] = []
+        for at in range(0, found.number, CHUNK):
+            ids = found.ids[16 * at : 16 * (at + CHUNK)]
+            known += [at + place for place in self._see_chunk(f"seen_{key}", ids)]
+        return known
+
+    def _see_chunk(self, table: str, ids: bytes) -> list[int]:
+        number = len(ids) // 16
+        insert = f"INSERT OR IGNORE INTO {table} {_NUMBERS}SELECT {_ID} FROM numbers"
+        self._run("SAVEPOINT chunk")
+        self._run(insert, ids, number)
+        known: list[int] = []
+        if self._run("SELECT changes()") != [(number,)]:
+            # Some were there: which ones can be told only before.
+            self._run("ROLLBACK TO chunk")
+            ((text,),) = self._run(
+                f"{_NUMBERS}SELECT group_concat(i) FROM numbers"
+                f" WHERE EXISTS (SELECT 1 FROM {table} WHERE id = {_ID})",
+                ids,
+                number,
+            )
+            known = sorted(map(int, text.split(",")))
+            self._run(insert, ids, number)
+        self._run("RELEASE chunk")
+        return known
+
+    def _add(
+        self,
+        name: str,
+        counted: Sequence[tuple[int, str, int, int]],
+        repeated: int,
+        conflicts: int,
+    ) -> None:
+        self._run(
+            "INSERT INTO counts (mechanism, day, output, n)"
+            " SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)"
+            " WHERE true"
+            " ON CONFLICT (mechanism, day, output) DO UPDATE SET n = n + excluded.n",
+            json.dumps(counted),
+        )
+        self._run(
+            "UPDATE collection SET repeated = repeated + ?, conflicts = conflicts + ?,"
+            " revision = revision + 1 WHERE id = ?",
+            repeated,
+            conflicts,
+            self._known[name].key,
+        )
+
+    def _advance(
+        self,
+        known: _Collection,
+        counted: Sequence[tuple[int, str, int, int]],
+        repeated: int,
+        conflicts: int,
+    ) -> None:
+        """Keep the counts in memory in step with the file."""
+        before = known.counts
+        if before is None:
+            return
+        digests = {key: digest for digest, key in known.keys.items()}
+        changed: dict[str, list[int]] = {}
+        for key, _, output, number in counted:
+            digest = digests[key]
+            if digest not in changed:
+                changed[digest] = list(before.mechanisms[digest])
+            changed[digest][output] += number
+        mechanisms = before.mechanisms | {digest: tuple(n) for digest, n in changed.items()}
+        known.counts = Counts(
+            mechanisms,
+            before.repeated + repeated,
+            before.conflicts + conflicts,
+            before.revision + 1,
+        )
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def counts(self, name: str) -> Counts:
+        """Return the counts of a collection."""
+        known = self._find(name)
+        if known.counts is None:
+            known.counts = self._read_counts(known)
+        return replace(known.counts, mechanisms=dict(known.counts.mechanisms))
+
+    def _read_counts(self, known: _Collection) -> Counts:
+        numbers = {digest: [0] * outputs for digest, outputs in known.record.mechanisms.items()}
+        for digest, output, number in self._run(
+            "SELECT sha256, output, sum(n) FROM counts JOIN mechanism ON mechanism.id = mechanism"
+            " WHERE collection = ? GROUP BY sha256, output",
+            known.key,
+        ):
+            numbers[digest][output] = int(number)
+        (rest,) = self._run(
+            "SELECT repeated, conflicts, revision FROM collection WHERE id = ?", known.key
+        )
+        return Counts({digest: tuple(found) for digest, found in numbers.items()}, *rest)
+
+    def history(self, name: str) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Return the counts by day and digest."""
+        known = self._find(name)
+        days: dict[str, dict[str, list[int]]] = {}
+        for day, digest, output, number in self._run(
+            "SELECT day, sha256, output, n FROM counts JOIN mechanism ON mechanism.id = mechanism"
+            " WHERE collection = ? ORDER BY day, mechanism",
+            known.key,
+        ):
+            outputs = known.record.mechanisms[digest]
+            days.setdefault(day, {}).setdefault(digest, [0] * outputs)[output] = number
+        return {
+            day: {digest: tuple(numbers) for digest, numbers in found.items()}
+            for day, found in days.items()
+        }
+
+    # --- collections ------------------------------------------------------------------------------
+
+    def register(
+        self, name: str, mechanisms: Mapping[str, tuple[int, bytes]], settings: str
+    ) -> None:
+        """Make a collection, or state it again."""
+        wanted = {digest: outputs for digest, (outputs, _) in mechanisms.items()}
+        known = self._known.get(name)
+        if known is not None and known.record.mechanisms != wanted and self._has_reports(known):
+            raise MechanismsDiffer(
+                "a collection with reports of other mechanisms",
+                value=name,
+                remedy="give the survey another name, or erase the collection first",
+            )
+        with self._transaction():
+            if known is None:
+                key = self._make(name, settings)
+            else:
+                key = known.key
+                self._run("UPDATE collection SET settings = ? WHERE id = ?", settings, key)
+            if known is None or known.record.mechanisms != wanted:
+                self._set_mechanisms(key, mechanisms)
+        self._load()
+        self._clear()
+
+    def _make(self, name: str, settings: str) -> int:
+        self._run("INSERT INTO collection (name, settings) VALUES (?, ?)", name, settings)
+        ((key,),) = self._run("SELECT id FROM collection WHERE name = ?", name)
+        self._run(f"CREATE TABLE seen_{key} (id BLOB PRIMARY KEY) WITHOUT ROWID")
+        return int(key)
+
+    def _set_mechanisms(self, key: int, mechanisms: Mapping[str, tuple[int, bytes]]) -> None:
+        self._run("DELETE FROM mechanism WHERE collection = ?", key)
+        for digest, (outputs, file) in mechanisms.items():
+            self._run("INSERT OR IGNORE INTO file (sha256, content) VALUES (?, ?)", digest, file)
+            self._run(
+                "INSERT INTO mechanism (collection, sha256, outputs) VALUES (?, ?, ?)",
+                key,
+                digest,
+                outputs,
+            )
+        self._drop_files()
+
+    def _drop_files(self) -> None:
+        self._run("DELETE FROM file WHERE sha256 NOT IN (SELECT sha256 FROM mechanism)")
+
+    def _has_reports(self, known: _Collection) -> bool:
+        self.fold()
+        return bool(self._run(f"SELECT 1 FROM seen_{known.key} LIMIT 1"))
+
+    def close(self, name: str) -> None:
+        """Take no more reports of a collection."""
+        self._set_state(self._find(name), "closed")
+
+    def _set_state(self, known: _Collection, state: State) -> None:
+        with self._transaction():
+            self._run("UPDATE collection SET state = ? WHERE id = ?", state, known.key)
+        known.record = replace(known.record, state=state)
+        self._clear()
+
+    def erase(self, name: str) -> None:
+        """Remove everything of a collection."""
+        key = self._find(name).key
+        with self._transaction():
+            self._run(f"DROP TABLE seen_{key}")
+            self._run(
+                "DELETE FROM counts WHERE mechanism IN"
+                " (SELECT id FROM mechanism WHERE collection = ?)",
+                key,
+            )
+            self._run("DELETE FROM mechanism WHERE collection = ?", key)
+            self._drop_files()
+            self._run("DELETE FROM collection WHERE id = ?", key)
+        self._load()
+        self._clear()
+
+    # --- tokens and the trail ---------------------------------------------------------------------
+
+    def add_token(self, name: str, role: str, hash: str) -> None:
+        """Keep the hash of a token under a new name."""
+        if self._run("SELECT 1 FROM token WHERE name = ? OR hash = ?", name, hash):
+            raise InputError(
+                "there is such a token", value=name, remedy="revoke it first, or use another name"
+            )
+        self._change("INSERT INTO token (name, role, hash) VALUES (?, ?, ?)", name, role, hash)
+
+    def find_token(self, hash: str) -> tuple[str, str] | None:
+        """Return the name and the role of a token, by its hash."""
+        found = self._run("SELECT name, role FROM token WHERE hash = ?", hash)
+        return (found[0][0], found[0][1]) if found else None
+
+    def revoke_token(self, name: str) -> None:
+        """Forget a token."""
+        if name not in self.tokens():
+            raise InputError("no such token", value=name, remedy="check its name")
+        self._change("DELETE FROM token WHERE name = ?", name)
+
+    def tokens(self) -> dict[str, str]:
+        """Return the role of each token, by its name."""
+        return dict(self._run("SELECT name, role FROM token ORDER BY name"))
+
+    def note(self, who: str, what: str, collection: str) -> None:
+        """Add a line to the audit trail."""
+        self._change(
+            "INSERT INTO trail (day, who, what, collection) VALUES (?, ?, ?, ?)",
+            self._file_under().isoformat(),
+            who,
+            what,
+            collection,
+        )
+
+    def trail(self) -> list[Entry]:
+        """Return the audit trail, oldest first."""
+        return [
+            Entry(*row)
+            for row in self._run("SELECT day, who, what, collection FROM trail ORDER BY seq")
+        ]
+
+    def _change(self, sql: str, *parameters: Any) -> None:
+        self._written = True
+        self._run(sql, *parameters)
+
+    # --- the file ---------------------------------------------------------------------------------
+
+    def probe(self) -> None:
+        """Write something, to see whether that is possible again."""
+        self._change(f"PRAGMA user_version = {version(self._connection)}")
+
+    def backup(self, path: Path) -> None:
+        """Write a copy to a new file, which appears when it is whole."""
+        write_copy(self._connection, path)
+
+    def verify(self) -> list[str]:
+        """Check the file, and say what is wrong with it."""
+        wrong = [str(line) for (line,) in self._run("PRAGMA integrity_check") if line != "ok"]
+        wrong += [
+            f"a row of {table} belongs to nothing"
+            for table, *_ in self._run("PRAGMA foreign_key_check")
+        ]
+        wrong += [
+            f"the file of mechanism {digest} is not what its digest says"
+            for digest, content in self._run("SELECT sha256, content FROM file")
+            if hashlib.sha256(content).hexdigest() != digest
+        ]
+        for name, known in self._known.items():
+            ((ids,),) = self._run(f"SELECT count(*) FROM seen_{known.key}")
+            counted = self._read_counts(known).total
+            if ids != counted:
+                wrong.append(f"{name}: {counted:,} reports are counted, of {ids:,} ids")
+        return wrong
+
+    def release(self) -> None:
+        """Let go of the file."""
+        try:
+            self._connection.close()
+        finally:
+            self._place.release()
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Do everything in the block, or nothing of it."""
+    connection.run("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.run("COMMIT")
+    except BaseException:
+        # After some errors SQLite has rolled back already.
+        with suppress(Exception):
+            connection.run("ROLLBACK")
+        raise
+
+
+def migrations() -> list[str]:
+    """Return the numbered changes, the first one first."""
+    folder = files("liftlock.collect.store") / "migrations" / "sqlite"
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
+    return [(folder / name).read_text("utf-8") for name in found]
+
+
+def version(connection: Connection) -> int:
+    """Return how many of the changes were made."""
+    return int(connection.run("PRAGMA user_version")[0][0])
+
+
+def migrate(connection: Connection, path: Path, changes: Sequence[str] | None = None) -> None:
+    """Bring a file to the newest version in one transaction, after a backup."""
+    changes = migrations() if changes is None else changes
+    found = version(connection)
+    if found > len(changes):
+        raise FileError(
+            "a store of a later version",
+            where=str(path),
+            value=found,
+            remedy=f"this liftlock knows versions up to {len(changes)}; use the one that made it",
+        )
+    if found == len(changes):
+        return
+    if found:
+        write_copy(connection, path.with_name(f"{path.name}.version-{found}"))
+    with transaction(connection):
+        for change in changes[found:]:
+            for statement in statements(change):
+                connection.run(statement)
+        connection.run(f"PRAGMA application_id = {APPLICATION}")
+        connection.run(f"PRAGMA user_version = {len(changes)}")
+
+
+def statements(script: str) -> Iterator[str]:
+    """Split a script into its statements.
+
+    >>> list(statements("CREATE TABLE a (b); -- c;\\nCREATE TABLE d (e);"))
+    ['CREATE TABLE a (b);', '-- c;\\nCREATE TABLE d (e);']
+    """
+    part = ""
+    for piece in script.split(";"):
+        part += piece + ";"
+        if sqlite3.complete_statement(part):
+            if part.strip(" \n;"):
+                yield part.strip()
+            part = ""
+
+
+def write_copy(connection: Connection, path: Path) -> None:
+    """Write a copy of a database to a new file, which appears when it is whole and on disk."""
+    check_writable(path)
+    place = destination(path)
+    refuse_existing(place)
+    partial = place.with_name(f".{place.name}.{os.getpid()}.new")
+    try:
+        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+        connection.run("VACUUM INTO ?", (str(partial),))
+        handle = os.open(partial, os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.link(partial, place)
+        sync_folder(place.parent)
+    finally:
+        partial.unlink(missing_ok=True)
