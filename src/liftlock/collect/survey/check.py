@@ -7,10 +7,8 @@ is not served.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from liftlock.collect.survey.budget import PersonBudget, person_budget
@@ -114,14 +112,22 @@ class Check:
     """What was found out about a survey before anybody is asked.
 
     >>> from liftlock.collect.survey import Survey
-    >>> survey = Survey.from_data({
-    ...     "survey": "health",
-    ...     "people": 10000,
-    ...     "total": "lip=1",
-    ...     "questions": [{"name": "flu", "ask": "How are you today?",
-    ...                    "values": ["none", "cold", "flu"], "guarantee": "lip=1",
-    ...                    "prior": {"none": 700, "cold": 200, "flu": 100}}],
-    ... })
+    >>> survey = Survey.from_data(
+    ...     {
+    ...         "survey": "health",
+    ...         "people": 10000,
+    ...         "total": "lip=1",
+    ...         "questions": [
+    ...             {
+    ...                 "name": "flu",
+    ...                 "ask": "How are you today?",
+    ...                 "values": ["none", "cold", "flu"],
+    ...                 "guarantee": "lip=1",
+    ...                 "prior": {"none": 700, "cold": 200, "flu": 100},
+    ...             }
+    ...         ],
+    ...     }
+    ... )
     >>> found = check(survey)
     >>> found.passed, [str(margin) for margin in found.margins]
     (True, ['flu: 10,000 people give every share within ±1.92 %'])
@@ -224,9 +230,7 @@ class _Checking:
         except LiftlockError as error:
             self.refuse(error)
             return Check(survey.name, tuple(self.findings))
-        margins = tuple(
-            margin for each in collections.values() for margin in self._margins(each)
-        )
+        margins = tuple(margin for each in collections.values() for margin in self._margins(each))
         budget, choices = self._budget(collections, rule)
         self._look_at_rule(rule)
         self._look_at_people()
@@ -236,9 +240,7 @@ class _Checking:
             for name, collection in collections.items()
             for each in collection.mechanisms.values()
         )
-        return Check(
-            survey.name, tuple(self.findings), margins, budget, choices, consent, listed
-        )
+        return Check(survey.name, tuple(self.findings), margins, budget, choices, consent, listed)
 
     def _margins(self, collection: Collection) -> list[Margin]:
         question = collection.question
@@ -270,9 +272,7 @@ class _Checking:
                 for level in question.levels
                 if level.name is not None
             )
-            choices = {
-                level: budget_of(survey, collections, rule, level=level) for level in levels
-            }
+            choices = {level: budget_of(survey, collections, rule, level=level) for level in levels}
             if survey.total is not None:
                 objection = found.objection(survey.total)
                 if objection:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_VALUES = 12
 """Of more values only the extreme ones are told."""
 _MOST_CELLS = 65_536
-_MOST_OUTPUTS_NAMED = 3
+_MOST_OUTPUTS_NAMED = 6
 
 
 # --- one report -----------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ class Asked:
         sizes = sorted({each.outputs for each in self.reveals} - {0})
         if not sizes:
             return "one report, drawn by the noise, with a random number"
-        texts = " or ".join(_report_names(size) for size in sizes)
+        texts = "; or ".join(map(_report_names, sizes))
         return f"one of {texts}, and a random number that is the name of the report"
 
     def paragraphs(self) -> Iterator[str]:
@@ -336,8 +336,9 @@ class Asked:
 
 def _report_names(size: int) -> str:
     if size <= _MOST_OUTPUTS_NAMED:
-        return " ".join(f"r{place + 1}" for place in range(size))
-    return f"r1 r2 ... r{size:,}"
+        names = [f"r{place + 1}" for place in range(size)]
+        return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"r1 to r{size}"
 
 
 def _worst_of(reveals: Sequence[Reveal]) -> list[Reveal]:

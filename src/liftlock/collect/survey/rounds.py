@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError, LiftlockError
 from liftlock.estimate import Aggregate
-from liftlock.exact.decimals import GLUE, round_down_text
+from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
 from liftlock.model.confidence import read_confidence
 
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 Counts = Mapping[str, Mapping[str, Sequence[int]]]
 """How often each output was reported: by collection, then by the digest of the mechanism."""
 
+SOUND = (
+    "the sets hold if those who answered and those who will be asked are independent draws from "
+    "one population, and the round was not ended because of what it had shown"
+)
 _NUMBERED = re.compile(r"^(.+?)-(\d+)$")
 _MOST_LETTERS = 40
 _MOST_SHOWN = 6
@@ -56,7 +60,7 @@ class Learnt:
         near = self.priors
         assert near.confidence is not None
         shown = [
-            f"{label} {100 * float(low):.3g} to {100 * float(high):.3g}{GLUE}%"
+            f"{label} {round_down_text(100 * low)} to {round_up_text(100 * high)}{GLUE}%"
             for label, low, high in zip(
                 near.inputs.labels[:_MOST_SHOWN], near.lower, near.upper, strict=False
             )
@@ -230,9 +234,7 @@ def _learn(
     return Learnt(question.name, population.group, reports, near)
 
 
-def _why_not(
-    question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]
-) -> str:
+def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]) -> str:
     """Say why reports cannot become a set of priors; empty if they can."""
     if all(level.notion.context_free for level in question.levels):
         return "LDP holds whatever the prior is, and needs none"
@@ -277,15 +279,15 @@ def _hull(sets: Sequence[Intervals], beta: Fraction) -> Intervals:
 def _with_sets(question: Question, learnt: Sequence[Learnt]) -> Question:
     """Return the question with what was learnt of each of its populations."""
     populations = tuple(
-        population if found.priors is None else replace(population, context=_in_order(found, question))
+        population
+        if found.priors is None
+        else replace(population, context=_in_order(found, question))
         for population, found in zip(question.populations, learnt, strict=True)
     )
     return replace(question, populations=populations)
 
 
-def _in_order(found: Learnt, question: Question) -> Intervals:
-    near = found.priors
-    assert near is not None
+def _in_order(near: Intervals, question: Question) -> Intervals:
     places = [near.inputs.index(label) for label in question.values.labels]
     return Intervals(
         question.values,
@@ -299,10 +301,7 @@ def _in_order(found: Learnt, question: Question) -> Intervals:
 def _remarks(survey: Survey, learnt: Sequence[Learnt]) -> list[str]:
     if not any(each.priors is not None for each in learnt):
         return ["nothing was learnt: the next round is as the last one was"]
-    remarks = [
-        "the sets hold if those who answered and those who will be asked are independent draws "
-        "from one population, and the round was not ended because of what it had shown"
-    ]
+    remarks = [SOUND]
     if survey.repeat == "first":
         remarks.append(
             "ask people who have not answered before: whoever has shaped the set by an earlier "
@@ -316,4 +315,3 @@ def _remarks(survey: Survey, learnt: Sequence[Learnt]) -> list[str]:
 
 
 __all__ = ["Counts", "Learnt", "NextRound", "next_name", "next_round", "plan_next_round"]
-

@@ -9,6 +9,8 @@ from typing import Any
 
 Rows = Mapping[Hashable, Sequence[Fraction]]
 """The chances of every output, by input."""
+Joint = Mapping[tuple[Hashable, ...], Fraction]
+"""The chances of tuples of answers."""
 
 
 def rows_of(mechanism: Any) -> Rows:
@@ -23,7 +25,7 @@ def rows_of(mechanism: Any) -> Rows:
 
 
 def lifts(
-    joint: Mapping[tuple[Hashable, ...], Fraction], tables: Sequence[Rows]
+    joint: Joint, tables: Sequence[Rows]
 ) -> list[tuple[tuple[Hashable, ...], tuple[int, ...], Fraction]]:
     """Return the lift of every tuple of answers by every tuple of reports."""
     found = []
@@ -40,7 +42,7 @@ def lifts(
 
 
 def extremes(
-    joint: Mapping[tuple[Hashable, ...], Fraction], tables: Sequence[Rows]
+    joint: Joint, tables: Sequence[Rows]
 ) -> tuple[Fraction, Fraction]:
     """Return one over the least lift, and the largest."""
     every = [lift for *_, lift in lifts(joint, tables)]
@@ -48,7 +50,7 @@ def extremes(
 
 
 def event_extremes(
-    joint: Mapping[tuple[Hashable, ...], Fraction], tables: Sequence[Rows]
+    joint: Joint, tables: Sequence[Rows]
 ) -> tuple[Fraction, Fraction]:
     """Return the same for every event about the tuple: all sets of tuples but none and all."""
     tuples = [xs for xs in joint if joint[xs]]

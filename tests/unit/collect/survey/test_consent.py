@@ -50,7 +50,7 @@ def test_beliefs_are_told_exactly_and_written_on_the_safe_side(prior: Prior, bud
     made = ll.design(prior, ll.LIP(budget), utility="frequencies")
     reveal = Reveal.of(made)
     own = dict(zip(prior.labels, prior.fractions, strict=True))
-    joint = {(x,): p for x, p in own.items()}
+    joint: enumeration.Joint = {(x,): p for x, p in own.items()}
     beliefs: dict[object, list[Fraction]] = {}
     for (x,), _, lift in enumeration.lifts(joint, [enumeration.rows_of(made)]):
         beliefs.setdefault(x, []).append(own[str(x)] * lift)
@@ -113,7 +113,9 @@ def test_a_set_with_a_confidence_says_the_worst_case_first() -> None:
         "If you have not answered before, with confidence 99 % over 1,000 observations, for "
         "whoever knows how common each answer is, and no more: a belief in any answer rises at most"
     )
-    found = re.search(r"rises at most ([\d.]+)-fold, and falls to no less than ([\d.]+) %", flat(second))
+    found = re.search(
+        r"rises at most ([\d.]+)-fold, and falls to no less than ([\d.]+) %", flat(second)
+    )
     assert found is not None
     rows = enumeration.rows_of(made)
     # Corners of the set by enumeration: ends of two shares, the third is the rest.
@@ -122,7 +124,7 @@ def test_a_set_with_a_confidence_says_the_worst_case_first() -> None:
     for free in range(3):
         fixed = [i for i in range(3) if i != free]
         for ends in itertools.product(*((near.lower[i], near.upper[i]) for i in fixed)):
-            rest = 1 - sum(ends)
+            rest = 1 - sum(ends, Fraction(0))
             if not near.lower[free] <= rest <= near.upper[free]:
                 continue
             masses = dict(zip([labels[i] for i in fixed], ends, strict=True)) | {labels[free]: rest}
@@ -152,9 +154,9 @@ def test_what_is_sent_and_that_a_change_shows(designed: ll.Mechanism) -> None:
     asked = Asked.of("flu", "How are you today?", [(designed, "")], RepeatRule.read("first"))
     first, *_ = asked.paragraphs()
     outputs = len(designed.table.outputs)
-    names = "r1 r2 r3" if outputs == 3 else f"r1 r2 ... r{outputs}"
+    assert outputs == 4
     assert first == (
-        f"How are you today? Your device sends one of {names}, and a random number that is the "
+        "How are you today? Your device sends one of r1, r2, r3 or r4, and a random number that is the "
         "name of the report; never your answer."
     )
     memo = Asked.of("flu", "How are you today?", [(designed, "")], RepeatRule.read("memo=2"))
@@ -186,7 +188,7 @@ def test_all_answers_together_are_never_told_less_than_they_are(designed: ll.Mec
     rises = re.search(r"rises at most ([\d.]+)-fold", second)
     assert rises is not None
     # Two answers that have nothing in common are one of the cases that it covers.
-    joint = {
+    joint: enumeration.Joint = {
         (x, y): p * q
         for (x, p) in zip(FLU.labels, FLU.fractions, strict=True)
         for (y, q) in [("no", Fraction(1, 2)), ("yes", Fraction(1, 2))]
