@@ -18,7 +18,7 @@ from liftlock.exact.numbers import exact
 from liftlock.files import read_prior, read_priors
 from liftlock.model import Ball, Context, Family, Intervals, Prior
 from liftlock.model.alphabet import Alphabet
-from liftlock.model.prior_sets import read_confidence
+from liftlock.model.confidence import read_confidence
 
 KNOWN = ("prior", "intervals", "ball", "family")
 """The keys that say what is known of the values; at most one of them is given."""

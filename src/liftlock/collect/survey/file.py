@@ -1,8 +1,8 @@
 """Survey files: YAML, TOML and JSON, read as the same plain data, with the line of each key.
 
-Scalars mean in YAML what they mean in JSON: ``no``, ``yes``, ``on`` and ``off`` are text, and so are
-dates and numbers with leading zeros. Decimals stay as they are written, so that 0.7 is seven tenths.
-A key that is given twice is refused.
+Scalars mean in YAML what they mean in JSON: ``no``, ``yes``, ``on`` and ``off`` are text, and so
+are dates and numbers with leading zeros. Decimals stay as they are written, so that 0.7 is seven
+tenths. A key that is given twice is refused.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ _ASSIGNED = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
 def _toml_lines(text: str) -> dict[Place, int]:
-    """Return on which line tables and keys of a TOML file begin, as far as they are written plainly."""
+    """Return on which line tables and plainly written keys of a TOML file begin."""
     lines: dict[Place, int] = {}
     numbers: dict[Place, int] = {}
     current: Place = ()

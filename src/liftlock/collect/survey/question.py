@@ -1,4 +1,4 @@
-"""A question of a survey: what is asked, what is known of it, what is promised, what is estimated."""
+"""A question of a survey: what is asked, known, promised and estimated."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_name(value: Any) -> str:
     raise InputError(
         "not a name",
         value=value,
-        remedy="use 1 to 40 small letters, digits, - and _, and begin and end with one of the former",
+        remedy="use 1 to 40 small letters, digits, - and _, the last two not at an end",
     )
 
 
@@ -240,7 +240,8 @@ def _read_levels(fields: Fields) -> tuple[Level, ...]:
             fields.place, "a guarantee and levels at once", None, "keep one of them"
         )
     if "levels" in fields:
-        found = fields.take("levels", _read_named_levels, ())
+        nothing: tuple[Level, ...] = ()
+        found = fields.take("levels", _read_named_levels, nothing)
         fields.raw("guarantee")
         return found
     fields.raw("levels")

@@ -38,6 +38,9 @@ REPEATS = ("first", "value", "fresh")
 """What a second answer of one person is: the first report again, the report of that value if it was
 reported before, or a new report. Whoever reports only what changed tells that it changed."""
 
+Results = Literal["public", "analysts"]
+Tokens = Literal["open", "signed"]
+
 PEOPLE = 10_000
 """How many people margins are told for, unless the survey says how many are expected."""
 
@@ -77,8 +80,8 @@ class Survey:
     """Results of fewer reports are not shown."""
     total: Notion | None = None
     """What all answers of one person may tell together."""
-    results: Literal["public", "analysts"] = "public"
-    tokens: Literal["open", "signed"] = "open"
+    results: Results = "public"
+    tokens: Tokens = "open"
     where: str = field(default="", compare=False)
     """The file that it was read from."""
 
@@ -150,9 +153,10 @@ def read_survey(source: Source) -> Survey:
     repeat = fields.take("repeat", read_repeat, "first")
     least = fields.take("least", read_whole, 0)
     total = fields.take("total", read_claim, None)
-    results = fields.take("results", read_choice("public", "analysts"), "public")
-    tokens = fields.take("tokens", read_choice("open", "signed"), "open")
-    listed = fields.require("questions", read_list, [], "give at least one question")
+    results: Results = fields.take("results", read_choice("public", "analysts"), "public")
+    tokens: Tokens = fields.take("tokens", read_choice("open", "signed"), "open")
+    nothing: list[Any] = []
+    listed = fields.require("questions", read_list, nothing, "give at least one question")
     if len(listed) > MOST_QUESTIONS:
         mistakes.note(("questions",), f"more than {MOST_QUESTIONS} questions", len(listed))
         listed = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from datetime import date, timedelta
 
@@ -481,6 +482,9 @@ def test_many_reports_are_folded_without_being_asked(home: Home, narrow: Mechani
     store.store(narrow.batch([(id, 0) for id in range(9)]))
     assert store.ready()["unfolded"] == 9
     store.store(narrow.batch([(9, 0)]))
-    store.trail()  # whatever is asked next comes after the fold
+    store.trail()  # whatever is asked next comes after the fold of a file
+    end = time.monotonic() + 60
+    while store.ready()["unfolded"] and time.monotonic() < end:
+        time.sleep(0.01)
     assert store.ready()["unfolded"] == 0
     store.shutdown()
