@@ -130,7 +130,7 @@ class Check:
     ... )
     >>> found = check(survey)
     >>> found.passed, [str(margin) for margin in found.margins]
-    (True, ['flu: 10,000 people give every share within ±1.92 %'])
+    (True, ['flu: 10,000 people give every share within ±2.25 %'])
     """
 
     survey: str
@@ -396,7 +396,7 @@ def budget_of(
         chosen = [each for each in every if each.level == level] or every
         offered[name] = [each.mechanism for each in chosen]
         groups[name] = [each.group for each in every if each.group is not None]
-    joint = getattr(survey, "joint", None)
+    joint = survey.joint
     if joint is None:
         return person_budget(offered, rule=rule, groups=groups)
     return person_budget(

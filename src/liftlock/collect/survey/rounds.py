@@ -144,8 +144,9 @@ def plan_next_round(
         "questions": tuple(questions),
         "opens": starts,
         "closes": ends,
+        "earlier": (*survey.earlier, survey.name),
     }
-    if getattr(survey, "joint", None) is not None and any(each.priors for each in learnt):
+    if survey.joint is not None and any(each.priors for each in learnt):
         changed["joint"] = None
         remarks.append(
             "the joint of the answers is left out: it said what the old priors say; together the "
@@ -281,7 +282,7 @@ def _with_sets(question: Question, learnt: Sequence[Learnt]) -> Question:
     populations = tuple(
         population
         if found.priors is None
-        else replace(population, context=_in_order(found, question))
+        else replace(population, context=_in_order(found.priors, question))
         for population, found in zip(question.populations, learnt, strict=True)
     )
     return replace(question, populations=populations)

@@ -41,17 +41,13 @@ def lifts(
     return found
 
 
-def extremes(
-    joint: Joint, tables: Sequence[Rows]
-) -> tuple[Fraction, Fraction]:
+def extremes(joint: Joint, tables: Sequence[Rows]) -> tuple[Fraction, Fraction]:
     """Return one over the least lift, and the largest."""
     every = [lift for *_, lift in lifts(joint, tables)]
     return 1 / min(every), max(every)
 
 
-def event_extremes(
-    joint: Joint, tables: Sequence[Rows]
-) -> tuple[Fraction, Fraction]:
+def event_extremes(joint: Joint, tables: Sequence[Rows]) -> tuple[Fraction, Fraction]:
     """Return the same for every event about the tuple: all sets of tuples but none and all."""
     tuples = [xs for xs in joint if joint[xs]]
     by_output: dict[tuple[int, ...], dict[tuple[Hashable, ...], Fraction]] = {}

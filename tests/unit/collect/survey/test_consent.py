@@ -156,8 +156,8 @@ def test_what_is_sent_and_that_a_change_shows(designed: ll.Mechanism) -> None:
     outputs = len(designed.table.outputs)
     assert outputs == 4
     assert first == (
-        "How are you today? Your device sends one of r1, r2, r3 or r4, and a random number that is the "
-        "name of the report; never your answer."
+        "How are you today? Your device sends one of r1, r2, r3 or r4, and a random number that "
+        "is the name of the report; never your answer."
     )
     memo = Asked.of("flu", "How are you today?", [(designed, "")], RepeatRule.read("memo=2"))
     assert memo.changes is not None
@@ -168,7 +168,8 @@ def test_what_is_sent_and_that_a_change_shows(designed: ll.Mechanism) -> None:
 def test_a_panel_tells_the_worst_of_its_mechanisms() -> None:
     priors = [Prior.from_counts({"no": 100 - n, "yes": n}) for n in range(10, 50, 2)]
     made = [ll.design(prior, ll.LIP("1"), method="binary") for prior in priors]
-    asked = Asked.of("smokes", "Do you smoke?", [(each, "") for each in made], RepeatRule())
+    every_one = [(each, "") for each in made]
+    asked = Asked.of("smokes", "Do you smoke?", every_one, RepeatRule())
     every = [Reveal.of(each) for each in made]
     assert len(asked.reveals) <= 3
     assert max(each.ratio or 0 for each in asked.reveals) == max(each.ratio or 0 for each in every)
