@@ -187,7 +187,8 @@ def read_survey(source: Source) -> Survey:
     total = fields.take("total", read_claim, None)
     results: Results = fields.take("results", read_choice("public", "analysts"), "public")
     tokens: Tokens = fields.take("tokens", read_choice("open", "signed"), "open")
-    earlier = fields.take("earlier", _read_earlier, ())
+    unnumbered: tuple[str, ...] = ()
+    earlier = fields.take("earlier", _read_earlier, unnumbered)
     told = fields.raw("joint")
     nothing: list[Any] = []
     listed = fields.require("questions", read_list, nothing, "give at least one question")
