@@ -25,10 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import psycopg
-from psycopg import sql
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 
 from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import check_writable, destination
@@ -51,7 +47,13 @@ from liftlock.collect.store.protocol import (
 )
 from liftlock.collect.store.sqlite import check_mechanisms
 from liftlock.collect.store.writer import AT_MOST, EVERY, Writer
-from liftlock.errors import InputError, LiftlockError
+from liftlock.errors import InputError, LiftlockError, extra
+
+with extra("collect"):
+    import psycopg
+    from psycopg import sql
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
 
 if TYPE_CHECKING:
     import asyncio
