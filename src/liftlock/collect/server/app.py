@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -11,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from liftlock.collect.problems import Problem
+from liftlock.collect.server import pages
 from liftlock.collect.server.admin import ADMIN
 from liftlock.collect.server.openapi import Endpoint, routes
 from liftlock.collect.server.public import PUBLIC
@@ -33,12 +35,12 @@ def app(settings: Settings | None = None, *, service: Service | None = None) -> 
 
     Whoever gives a service opens it and shuts it down; otherwise the server does both.
     """
-    return Application(service, settings, PUBLIC)
+    return Application(service, settings, PUBLIC, pages.routes)
 
 
 def admin_app(settings: Settings | None = None, *, service: Service | None = None) -> Application:
     """Return the application for operators, which belongs on another address."""
-    return Application(service, settings, ADMIN)
+    return Application(service, settings, ADMIN, pages.admin_routes)
 
 
 class Application:
@@ -49,7 +51,7 @@ class Application:
         service: Service | None,
         settings: Settings | None,
         endpoints: tuple[Endpoint, ...],
-        pages: tuple[BaseRoute, ...] = (),
+        pages: Callable[[Service], Sequence[BaseRoute]],
     ) -> None:
         self._owned = service is None
         self.service = service or Service(Settings.read() if settings is None else settings)
@@ -58,7 +60,7 @@ class Application:
         if self._upload is None:
             self._origins = set()
         self._inner = Starlette(
-            routes=[*routes(endpoints), *pages],
+            routes=[*routes(endpoints), *pages(self.service)],
             exception_handlers={Problem: _refuse, HTTPException: _refuse_http},
         )
         self._inner.router.redirect_slashes = False

@@ -291,6 +291,8 @@ class _Journal:
 
     def _open(self) -> None:
         self._prepare()
+        # What SQLite has just deleted must not come back: an old journal would undo everything.
+        self._place.sync()
         migrate(self._connection, self.path)
         self._written = True
         (day,) = self._run(
@@ -300,7 +302,7 @@ class _Journal:
         self._day = date.fromisoformat(day) if day else date.min
         self._load()
         sizes = self._run("SELECT mechanism, sum(length(body)) FROM journal GROUP BY mechanism")
-        self._unfolded = sum(size // (16 + self._widths[key]) for key, size in sizes)
+        self._unfolded: int = sum(size // (16 + self._widths[key]) for key, size in sizes)
         if self._unfolded:
             self.fold()
 

@@ -12,20 +12,13 @@ from liftlock.collect.survey.context import label_text
 from liftlock.collect.survey.design import make_mechanism
 from liftlock.collect.survey.estimate import Estimated, estimate_counts
 from liftlock.collect.survey.question import Question
+from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.errors import InputError
 from liftlock.model.alphabet import label_to_json
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.survey import Survey
     from liftlock.mechanism import Mechanism
-
-REPEAT_RULES = {
-    "first": "the first report is kept and is the answer for ever",
-    "value": "each value has one report, which is repeated: a change of the value can be noticed",
-    "fresh": "each answer is randomised anew, and each tells more",
-}
-"""What a second answer of one person is, in words."""
-
 
 @dataclass(frozen=True)
 class CollectedMechanism:
@@ -64,6 +57,8 @@ class Collection:
     mechanisms: Mapping[str, CollectedMechanism]
     repeat: str = "first"
     people: int = 0
+    earlier: tuple[str, ...] = ()
+    """The surveys of the rounds before."""
 
     @property
     def default(self) -> CollectedMechanism:
@@ -85,7 +80,8 @@ class Collection:
             "promise": first.mechanism.notion.summary,
             "knowledge": first.mechanism.context.describe(),
             "repeat": self.repeat,
-            "repeat_rule": REPEAT_RULES[self.repeat],
+            "repeat_rule": RepeatRule.read(self.repeat).describe(),
+            "earlier": list(self.earlier),
             "answer": question.answer.content(),
             "mechanisms": [each.content() for each in self.mechanisms.values()],
         }
@@ -142,4 +138,4 @@ def make_collection(
             made = make_mechanism(question, population, level, where)
             each = CollectedMechanism.of(made, population.group, level.name)
             found[each.digest] = each
-    return Collection(name, question, found, survey.repeat, survey.people)
+    return Collection(name, question, found, survey.repeat, survey.people, survey.earlier)

@@ -198,7 +198,7 @@ def test_who_does_not_wait_has_sent_all_the_same(store: Store, narrow: Mechanism
 
 
 def test_a_batch_that_is_refused_takes_none_with_it(store: Store, narrow: Mechanism) -> None:
-    async def send() -> list[object]:
+    async def send() -> tuple[object, ...]:
         return await asyncio.gather(
             store.submit(narrow.batch([(1, 0)])),
             store.submit(narrow.batch([(2, 0), (3, 3)])),
