@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,11 @@ MOST_SURVEY = 4_000_000
 """The most bytes of a survey."""
 MOST_TOKENS = 10_000
 """The most write tokens that are made at a time."""
+
+
+_FILES = frozenset({"prior", "intervals", "ball", "centre", "family", "file", "panel", "priors"})
+"""The keys of a survey whose text is the name of a file."""
+_NO_FILE = re.compile(r"none|unknown|no|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE)
 
 
 class _Number(msgspec.Struct, forbid_unknown_fields=True):
@@ -108,6 +114,7 @@ async def _put(request: Request, name: str, collection: str | None) -> Response:
     told = _parse(await _body(request, MOST_SURVEY), media)
     service = service_of(request)
     try:
+        _refuse_files(told)
         survey = Survey.from_data(told)
         if survey.name != name:
             raise Problem("refused-survey", f"the survey is {survey.name!r}, the address {name!r}")
@@ -115,7 +122,7 @@ async def _put(request: Request, name: str, collection: str | None) -> Response:
         if collection is not None and collection not in asked:
             raise Problem("refused-survey", f"the survey has no question {collection!r}")
         new = not any(each in service.served for each in asked)
-        names = await _do(request, service.put, survey)
+        names = await service.designs(service.put, survey)
     except ChangedSurvey as error:
         raise Problem("other-survey", str(error)) from None
     except LiftlockError as error:
@@ -141,6 +148,18 @@ def _parse(body: bytes, media: str) -> Any:
     except (ValueError, RecursionError):
         raise Problem("malformed", f"the body is not {media} in UTF-8") from None
     raise Problem("unsupported-media-type", "send application/json, application/yaml or .../toml")
+
+
+def _refuse_files(told: Any, key: str = "") -> None:
+    """Refuse names of files, which would be files of the server; raises Problem."""
+    if isinstance(told, dict):
+        for name, value in told.items():
+            _refuse_files(value, str(name))
+    elif isinstance(told, list):
+        for value in told:
+            _refuse_files(value, key)
+    elif key in _FILES and isinstance(told, str) and not _NO_FILE.fullmatch(told.strip()):
+        raise Problem("refused-survey", f"{key}: files are not read here; write the numbers")
 
 
 async def close(request: Request) -> Response:

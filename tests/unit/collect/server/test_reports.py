@@ -148,9 +148,7 @@ def test_one_address_has_a_limit_and_this_machine_has_none(tmp_path: Path) -> No
         digest = world.layout.mechanism
 
         def statuses(address: str) -> list[int]:
-            return [
-                ask(world, body_of(digest), client=(address, 1))[0]["status"] for _ in range(5)
-            ]
+            return [ask(world, body_of(digest), client=(address, 1))[0]["status"] for _ in range(5)]
 
         assert statuses("203.0.113.7") == [200, 200, 200, 429, 429]
         assert statuses("203.0.113.8") == [200, 200, 200, 429, 429]

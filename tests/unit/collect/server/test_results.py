@@ -78,13 +78,17 @@ def test_head_has_the_headers_of_get(world: World, path: str) -> None:
 def test_other_methods_are_told_the_right_ones(world: World, path: str, allowed: str) -> None:
     told = world.people("OPTIONS", path)
     assert (told.status_code, told.headers["allow"]) == (204, allowed)
-    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - {*allowed.split(", ")}:
+    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"} - {
+        *allowed.split(", ")
+    }:
         found = world.people(method, path)
         assert (found.status_code, found.headers["allow"]) == (405, allowed)
         assert method == "HEAD" or found.json()["type"] == "/problems/method-not-allowed"
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v2/collections", f"{FLU_PATH}/", "/../etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/v1", "/v1/", "/v2/collections", f"{FLU_PATH}/", "/../etc/passwd"]
+)
 def test_what_is_not_there_is_not_found(world: World, path: str) -> None:
     found = world.people.get(path)
     assert (found.status_code, found.json()["type"]) == (404, "/problems/not-found")
