@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.collect.problems import Problem
+from liftlock.errors import extra
+
+with extra("collect"):
+    import msgspec
 
 JSON = "application/json"
 BINARY = "application/vnd.liftlock.reports"

@@ -25,7 +25,7 @@ from liftlock.collect.server.openapi import (
 from liftlock.collect.server.public import BY_MECHANISM, COLLECTION, HEALTH, OBJECT, metrics
 from liftlock.collect.server.service import ChangedSurvey, Service
 from liftlock.collect.survey import Survey
-from liftlock.errors import LiftlockError
+from liftlock.errors import LiftlockError, extra
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -139,7 +139,8 @@ def _parse(body: bytes, media: str) -> Any:
         if media == "application/toml":
             return tomllib.loads(text)
         if media in ("application/yaml", "application/x-yaml", "text/yaml"):
-            import yaml
+            with extra("collect"):
+                import yaml
 
             try:
                 return yaml.safe_load(text)

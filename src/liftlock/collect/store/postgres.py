@@ -25,10 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import psycopg
-from psycopg import sql
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 
 from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import check_writable, destination
@@ -51,7 +47,13 @@ from liftlock.collect.store.protocol import (
 )
 from liftlock.collect.store.sqlite import check_mechanisms
 from liftlock.collect.store.writer import AT_MOST, EVERY, Writer
-from liftlock.errors import InputError, LiftlockError
+from liftlock.errors import InputError, LiftlockError, extra
+
+with extra("collect"):
+    import psycopg
+    from psycopg import sql
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
 
 if TYPE_CHECKING:
     import asyncio
@@ -613,9 +615,10 @@ class _Folder:
                 vacuum = sql.SQL("VACUUM (TRUNCATE false) {}").format(_table_of(day))
                 self._session.run(partial(_execute, vacuum))
                 self._dead[day] = 0
-        if self._cleaned != today():
-            self._session.run(drop_days)
-            self._cleaned = today()
+        now = today()
+        if self._cleaned != now:
+            self._session.run(lambda to: drop_days(to, now))
+            self._cleaned = now
             self._dead.clear()
 
 
@@ -699,9 +702,10 @@ def _execute(statement: sql.Composed, connection: Connection[Any]) -> None:
     connection.execute(statement)
 
 
-def drop_days(connection: Connection[Any]) -> None:
+def drop_days(connection: Connection[Any], now: date) -> None:
     """Remove the parts of the journal of days that are over, once they are empty."""
-    before = f"journal_{today() - timedelta(days=1):%Y%m%d}"
+    # Another machine may still think that it is yesterday.
+    before = f"journal_{now - timedelta(days=1):%Y%m%d}"
     parts = connection.execute(
         "SELECT inhrelid::regclass::text FROM pg_inherits"
         " WHERE inhparent = 'journal'::regclass ORDER BY 1"
