@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +22,9 @@ from liftlock.collect.server.openapi import (
 )
 from liftlock.collect.server.public import BY_MECHANISM, COLLECTION, HEALTH, OBJECT, metrics
 from liftlock.collect.server.service import ChangedSurvey, Service
-from liftlock.collect.survey import Survey
-from liftlock.errors import LiftlockError, extra
+from liftlock.collect.survey.file import Source, parse_source
+from liftlock.collect.survey.survey import read_survey
+from liftlock.errors import FileError, LiftlockError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,6 +38,13 @@ MOST_TOKENS = 10_000
 _FILES = frozenset({"prior", "intervals", "ball", "centre", "family", "file", "panel", "priors"})
 """The keys of a survey whose text is the name of a file."""
 _NO_FILE = re.compile(r"none|unknown|no|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE)
+
+
+_LANGUAGES = {
+    "application/json": "JSON",
+    "application/yaml": "YAML",
+    "application/toml": "TOML",
+}
 
 
 class _Number(msgspec.Struct, forbid_unknown_fields=True):
@@ -111,11 +117,10 @@ async def put_collection(request: Request) -> Response:
 
 async def _put(request: Request, name: str, collection: str | None) -> Response:
     media = request.headers.get("content-type", "").partition(";")[0].strip()
-    told = _parse(await _body(request, MOST_SURVEY), media)
+    source = _parse(await _body(request, MOST_SURVEY), media)
     service = service_of(request)
     try:
-        _refuse_files(told)
-        survey = Survey.from_data(told)
+        survey = read_survey(source)
         if survey.name != name:
             raise Problem("refused-survey", f"the survey is {survey.name!r}, the address {name!r}")
         asked = [f"{name}.{question.name}" for question in survey.questions]
@@ -131,24 +136,21 @@ async def _put(request: Request, name: str, collection: str | None) -> Response:
     return answer({"survey": name, "collections": names}, status=201 if new else 200)
 
 
-def _parse(body: bytes, media: str) -> Any:
+def _parse(body: bytes, media: str) -> Source:
+    """Read the survey in a body; raises Problem."""
+    language = _LANGUAGES.get(media)
+    if language is None:
+        raise Problem("unsupported-media-type", f"send one of {', '.join(_LANGUAGES)}")
     try:
         text = body.decode()
-        if media == "application/json":
-            return json.loads(text)
-        if media == "application/toml":
-            return tomllib.loads(text)
-        if media in ("application/yaml", "application/x-yaml", "text/yaml"):
-            with extra("collect"):
-                import yaml
-
-            try:
-                return yaml.safe_load(text)
-            except yaml.YAMLError:
-                raise ValueError("not YAML") from None
-    except (ValueError, RecursionError):
-        raise Problem("malformed", f"the body is not {media} in UTF-8") from None
-    raise Problem("unsupported-media-type", "send application/json, application/yaml or .../toml")
+    except UnicodeDecodeError:
+        raise Problem("malformed", "the body is not UTF-8") from None
+    try:
+        source = parse_source(text, Path("the body"), language)
+    except FileError as error:
+        raise Problem("malformed", str(error)) from None
+    _refuse_files(source.data)
+    return source
 
 
 def _refuse_files(told: Any, key: str = "") -> None:

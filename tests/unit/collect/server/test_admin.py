@@ -61,24 +61,33 @@ def test_a_survey_is_put_by_its_owner_and_can_be_put_again(world: World) -> None
     assert world.people.counts("other.flu") == [0, 1, 0, 0]
 
 
+YAML = """
+survey: other
+questions:
+  - name: q
+    ask: Are you well?
+    values: [yes, no]
+    guarantee: ldp=1
+"""
+TOML = """
+survey = "other"
+[[questions]]
+name = "q"
+ask = "Are you well?"
+values = ["yes", "no"]
+guarantee = "ldp=1"
+"""
+
+
 @pytest.mark.parametrize(
-    ("media", "body"),
-    [
-        (
-            "application/yaml",
-            b"survey: other\nquestions:\n- {name: q, ask: Q?, values: [a, b], guarantee: ldp=1}\n",
-        ),
-        (
-            "application/toml",
-            b'survey = "other"\n[[questions]]\nname = "q"\nask = "Q?"\n'
-            b'values = ["a", "b"]\nguarantee = "ldp=1"\n',
-        ),
-    ],
+    ("media", "body"), [("application/yaml", YAML), ("application/toml", TOML)]
 )
-def test_a_survey_is_put_in_each_language(world: World, media: str, body: bytes) -> None:
+def test_a_survey_is_put_in_each_language(world: World, media: str, body: str) -> None:
     headers = {"content-type": media}
     found = world.operator("PUT", "/v1/surveys/other", content=body, headers=headers)
     assert (found.status_code, found.json()["collections"]) == (201, ["other.q"])
+    told = world.people.get("/v1/collections/other.q").json()
+    assert told["labels"] == ["yes", "no"]
 
 
 @pytest.mark.parametrize(

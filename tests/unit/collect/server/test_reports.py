@@ -13,7 +13,7 @@ import pytest
 from liftlock.collect import wire
 from liftlock.collect.server.app import app
 from liftlock.collect.survey import Survey
-from tests.unit.collect.server.harness import FLU, REPORTS, World, new_id, serving, survey_of
+from tests.unit.collect.server.harness import REPORTS, World, new_id, serving, survey_of
 
 TYPE = {"content-type": "application/json"}
 
@@ -174,7 +174,7 @@ def ask(
     async def receive() -> Any:
         if waiting:
             return waiting.pop(0)
-        await asyncio.sleep(3600)
+        return await asyncio.get_running_loop().create_future()
 
     async def send(message: Any) -> None:
         messages.append(message)

@@ -139,7 +139,7 @@ def test_the_estimate_is_that_of_the_mechanism_bit_for_bit(
     path = tmp_path / "mechanism.json"
     path.write_bytes(world.people.get(f"/v1/mechanisms/{digest}").content)
     mechanism = Mechanism.load(path)
-    options = {} if level is None else {"level": level}
+    options: dict[str, Any] = {} if level is None else {"level": level}
     aggregate = Aggregate(mechanism.reported.fingerprint, counts, sum(counts))
     expected = mechanism.estimate(aggregate, **options).to_data()
     told = world.people.get(f"{FLU_PATH}/estimate", params=options).json()

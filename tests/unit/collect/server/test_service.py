@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,8 @@ def test_other_servers_are_followed(tmp_path: Path) -> None:
 def test_a_store_with_reports_of_other_mechanisms_is_refused(tmp_path: Path) -> None:
     content = survey_of().content()
     store = open_store(tmp_path / "store.sqlite")
-    store.register("health.flu", {"0" * 64: (3, b"{}")}, {"survey": content})
+    digest = hashlib.sha256(b"{}").hexdigest()
+    store.register("health.flu", {digest: (3, b"{}")}, {"survey": content})
     store.shutdown()
     with pytest.raises(InputError, match="other mechanisms"):
         Service(Settings(store=str(tmp_path / "store.sqlite"))).open()
