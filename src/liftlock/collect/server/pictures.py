@@ -39,38 +39,32 @@ class Span:
         return first if first == last else f"{first} to {last}"
 
 
-def spans_of(days: Mapping[str, int], least: int) -> tuple[list[Span], int]:
-    """Join days until each span has the least number of reports; return what is left over, too.
+def days_of(days: Mapping[str, int], least: int) -> tuple[list[Span], int]:
+    """Return the days with the least number of reports, and how many other days had any.
 
-    >>> spans, rest = spans_of({"2026-11-01": 3, "2026-11-02": 4, "2026-11-04": 2}, 5)
-    >>> [(str(span), span.reports) for span in spans], rest
-    ([('2026-11-01 to 2026-11-02', 7)], 2)
+    >>> spans, left_out = days_of({"2026-11-01": 3, "2026-11-02": 9, "2026-11-04": 0}, 5)
+    >>> [(str(span), span.reports) for span in spans], left_out
+    ([('2026-11-02', 9)], 1)
     """
-    every = sorted((date.fromisoformat(day), number) for day, number in days.items() if number)
-    found: list[Span] = []
-    first: date | None = None
-    held = 0
-    for day, number in every:
-        first = first or day
-        held += number
-        if held >= max(least, 1):
-            found.append(Span(first, day, held))
-            first, held = None, 0
-    return found, held
+    every = [(date.fromisoformat(day), number) for day, number in sorted(days.items()) if number]
+    shown = [Span(day, day, number) for day, number in every if number >= least]
+    return shown, len(every) - len(shown)
 
 
 def weeks_of(spans: Sequence[Span]) -> list[Span]:
-    """Join spans to weeks, where there are too many to be drawn."""
+    """Join days to weeks, where there are too many to be drawn.
+
+    >>> days = [Span(day, day, 2) for day in (date(2026, 1, 5), date(2026, 1, 7), date(2026, 6, 1))]
+    >>> [(str(week), week.reports) for week in weeks_of(days)]
+    [('2026-01-05 to 2026-01-11', 4), ('2026-06-01 to 2026-06-07', 2)]
+    """
     if not spans or (spans[-1].last - spans[0].first).days < _MOST_DAYS:
         return list(spans)
-    found: list[Span] = []
+    weeks: dict[date, int] = {}
     for span in spans:
         monday = span.first - timedelta(days=span.first.weekday())
-        if found and found[-1].first == monday:
-            found[-1] = Span(monday, span.last, found[-1].reports + span.reports)
-        else:
-            found.append(Span(monday, span.last, span.reports))
-    return found
+        weeks[monday] = weeks.get(monday, 0) + span.reports
+    return [Span(monday, monday + timedelta(days=6), each) for monday, each in weeks.items()]
 
 
 _WIDTH, _HEIGHT = 640.0, 200.0

@@ -13,7 +13,7 @@ from liftlock.collect.server.pictures import (
     Span,
     beliefs_of,
     days_chart,
-    spans_of,
+    days_of,
     weeks_of,
 )
 from liftlock.model.alphabet import Label, label_to_json
@@ -493,16 +493,17 @@ class DaysView:
 
     key: str
     spans: tuple[Span, ...]
+    left_out: int
     least: int
 
     @classmethod
     def of(
         cls, history: Mapping[str, Mapping[str, Sequence[int]]], least: int, key: str
     ) -> DaysView | None:
-        """Count the reports of each day; None if there are too few to be shown."""
+        """Count the reports of each day; None if there is no day that is shown."""
         days = {day: sum(map(sum, each.values())) for day, each in history.items()}
-        spans, _ = spans_of(days, least)
-        return cls(key, tuple(spans), least) if spans else None
+        spans, left_out = days_of(days, least)
+        return cls(key, tuple(spans), left_out, least) if spans else None
 
     @property
     def drawing(self) -> Markup:
@@ -512,10 +513,11 @@ class DaysView:
     @property
     def caption(self) -> str:
         """What the picture shows."""
-        weekly = len(weeks_of(self.spans)) < len(self.spans)
+        weekly = weeks_of(self.spans) != list(self.spans)
         text = f"How many reports were counted in each {'week' if weekly else 'day'}."
-        if self.least > 1:
-            text += f" Days are joined until they have {self.least:,}."
+        if self.left_out:
+            days = counted(self.left_out, "day")
+            text += f" {days} of fewer than {counted(self.least, 'report')} left out."
         return f"{text} Times finer than a day are not kept."
 
     @property
