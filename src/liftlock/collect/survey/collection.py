@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from liftlock.collect.survey.survey import Survey
     from liftlock.mechanism import Mechanism
 
+
 @dataclass(frozen=True)
 class CollectedMechanism:
     """A mechanism as it is served: the very bytes, and the sha256 that names them."""
