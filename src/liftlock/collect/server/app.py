@@ -131,18 +131,33 @@ class Application:
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
+        watching = None
         if self._owned:
+            silence_access_logs()
             try:
                 await asyncio.to_thread(self.service.open)
             except LiftlockError as error:
                 await send({"type": "lifespan.startup.failed", "message": str(error)})
                 return
+            if self.service.settings.shared:
+                watching = asyncio.create_task(self.service.watch())
         await send({"type": "lifespan.startup.complete"})
         await receive()
         if self._owned:
             self.service.draining = True
+            if watching is not None:
+                watching.cancel()
             await asyncio.to_thread(self.service.shutdown)
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def silence_access_logs() -> None:
+    """Keep servers from writing down who asked for what, and when."""
+    for name in ("uvicorn.access", "gunicorn.access", "granian.access", "hypercorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers = []
+        logger.propagate = False
+        logger.disabled = True
 
 
 async def _preflight(send: Any, extra: Headers) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from liftlock.collect.server.app import admin_app, app, where_of
+from liftlock.collect.server.app import admin_app, app, silence_access_logs, where_of
 from liftlock.collect.server.limits import Sweeper, guarded
 from liftlock.collect.server.service import Service
 from liftlock.collect.settings import Settings
@@ -60,7 +60,7 @@ def configure_logs() -> None:
         logger.handlers = [] if name == "uvicorn.error" else [handler]
         logger.setLevel(level)
         logger.propagate = name == "uvicorn.error"
-    logging.getLogger("uvicorn.access").disabled = True
+    silence_access_logs()
 
 
 class _Server(uvicorn.Server):
@@ -203,6 +203,7 @@ async def _serve(
         await asyncio.sleep(0.01)
     announce(service, public, admin)
     stopping = asyncio.create_task(stop.wait())
+    watching = asyncio.create_task(service.watch()) if service.settings.shared else None
     await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
     service.draining = True
     await asyncio.sleep(service.settings.drain_seconds)
@@ -210,3 +211,5 @@ async def _serve(
         server.should_exit = True
     await asyncio.gather(*running)
     stopping.cancel()
+    if watching is not None:
+        watching.cancel()
