@@ -23,6 +23,7 @@ from liftlock.estimate import Aggregate
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
 from liftlock.model.confidence import read_confidence
+from liftlock.notions import LDP
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.collection import CollectedMechanism, Collection
@@ -52,6 +53,8 @@ class Learnt:
     priors: Intervals | None
     """The new set; None if what was known is kept."""
     why: str = ""
+    wrong: str = ""
+    """What was wrong with the prior that the round was designed for; empty if nothing shows."""
 
     def __str__(self) -> str:
         whom = f" ({self.group})" if self.group is not None else ""
@@ -71,6 +74,7 @@ class Learnt:
         return (
             f"{self.question}{whom}: {', '.join(shown)}, which hold the shares of the population "
             f"with confidence {sure} over {near.evidence}; LDP holds whatever is true"
+            + (f"; {self.wrong}" if self.wrong else "")
         )
 
     def content(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ class Learnt:
             "reports": self.reports,
             "priors": None if self.priors is None else self.priors.to_data(),
             "kept": self.why,
+            "wrong": self.wrong,
             "text": str(self),
         }
 
@@ -232,7 +237,25 @@ def _learn(
         return kept(str(error))
     if all(low == 0 for low in near.lower) and all(high == 1 for high in near.upper):
         return kept("the reports are too few to say anything of any share")
-    return Learnt(question.name, population.group, reports, near)
+    wrong = _what_was_wrong(near, [each for each, _ in own])
+    return Learnt(question.name, population.group, reports, near, "", wrong)
+
+
+def _what_was_wrong(near: Intervals, own: Sequence[CollectedMechanism]) -> str:
+    """Say that the prior of the round is not in the set, and what its people had all the same."""
+    prior = own[0].mechanism.context
+    if not isinstance(prior, Prior):
+        return ""
+    masses = prior.reordered(near.inputs).fractions
+    if all(low <= p <= high for low, p, high in zip(near.lower, masses, near.upper, strict=True)):
+        return ""
+    levels = [LDP.measure(each.mechanism.channel).value.upper for each in own]
+    known = [level for level in levels if level is not None]
+    most = f"LDP {round_up_text(max(known))}" if len(known) == len(levels) else "nothing"
+    return (
+        "the prior of this round is not among them, so it was wrong, and those who answered have "
+        f"{most}, not what it promised"
+    )
 
 
 def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]) -> str:

@@ -260,3 +260,18 @@ def test_counts_of_another_width_are_refused(first: Survey) -> None:
         plan_next_round(first, {name: {digest: [1, 2]}})
     with pytest.raises(InputError, match="confidence"):
         plan_next_round(first, {name: {digest: [10, 2, 3]}}, "1")
+
+
+def test_a_prior_that_was_wrong_is_told() -> None:
+    """Those who answered were promised LIP under a prior that the reports rule out."""
+    survey = survey_of({**FLU, "prior": {"none": 100, "cold": 200, "flu": 700}})
+    planned = plan_next_round(survey, counts_of(survey, 1, 5000))
+    (learnt,) = planned.learnt
+    (collection,) = survey.collections().values()
+    rows = enumeration.rows_of(collection.default.mechanism)
+    told = float(learnt.wrong.partition("have LDP ")[2].partition(",")[0])
+    assert 0 <= told - math.log(enumeration.ldp_ratio([rows])) < 0.01
+    assert "it was wrong" in str(learnt)
+    right = survey_of({**FLU, "prior": {"none": 700, "cold": 200, "flu": 100}})
+    (learnt,) = plan_next_round(right, counts_of(right, 1, 5000)).learnt
+    assert learnt.wrong == ""
