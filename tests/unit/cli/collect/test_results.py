@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -22,8 +23,10 @@ def test_the_estimates_are_those_of_the_mechanisms(run: Run, health: Health) -> 
         (digest,) = collection.mechanisms
         mechanism = collection.mechanisms[digest].mechanism
         numbers = health.counts[name][digest]
-        labels = mechanism.channel.outputs.labels
-        reports = [label for label, often in zip(labels, numbers, strict=True) for _ in range(often)]
+        labels = mechanism.table.outputs.labels
+        reports = [
+            label for label, often in zip(labels, numbers, strict=True) for _ in range(often)
+        ]
         expected = mechanism.estimate(reports, level="0.9").to_data()
         assert told[name]["answers"] == json.loads(json.dumps(expected["answers"]))
     text = run("collect", "estimate", "health.yaml").out
@@ -32,9 +35,7 @@ def test_the_estimates_are_those_of_the_mechanisms(run: Run, health: Health) -> 
 
 
 def test_one_question_alone(run: Run, health: Health) -> None:
-    told = json.loads(
-        run("collect", "estimate", "health.yaml", "--question", "flu", "--json").out
-    )
+    told = json.loads(run("collect", "estimate", "health.yaml", "--question", "flu", "--json").out)
     assert told.keys() == {"health.flu", "notes"}
     done = run("collect", "estimate", "health.yaml", "--question", "age")
     assert done.code == 2
@@ -72,7 +73,7 @@ def test_a_store_that_is_in_use_says_what_to_do(run: Run, health: Health, tmp_pa
 def test_closing_asks_first_and_stays(
     run: Run, health: Health, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", open("/dev/null"))  # noqa: SIM115, PTH123 - nobody answers
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody answers
     assert run("collect", "close", "health.yaml").code == 130
     done = run("collect", "close", "health.yaml", "--question", "flu", "--yes")
     assert (done.code, done.out) == (0, "health.flu is closed with 3,000 reports\n")
@@ -93,7 +94,7 @@ def test_the_next_round_assumes_a_set_of_priors(run: Run, health: Health, suffix
     assert "still open (health.flu, health.smoking)" in refused.err
     run("collect", "close", "health.yaml", "--yes")
     done = run("collect", "next", "health.yaml", "-o", f"next.{suffix}", "--confidence", "0.95")
-    assert (done.code, done.made) == (0, {f"next.{suffix}"})
+    assert (done.code, done.made) == (0, frozenset({f"next.{suffix}"}))
     made = Survey.read(f"next.{suffix}")
     assert made.name == "health-2"
     known = made["flu"].populations[0].context

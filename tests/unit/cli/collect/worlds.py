@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from liftlock.collect.store import open_store, width_of
+from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.simulation import simulate
-from liftlock.collect.wire import Batch
+from liftlock.collect.wire import Batch, width_of
 
 HEALTH = """\
 survey: health
@@ -26,7 +26,10 @@ questions:
     prior: none
     guarantee: ldp=1
 """
-TRUTHS = {"flu": {"none": "0.6", "cold": "0.3", "flu": "0.1"}, "smoking": {"no": "0.7", "yes": "0.3"}}
+TRUTHS = {
+    "flu": {"none": "0.6", "cold": "0.3", "flu": "0.1"},
+    "smoking": {"no": "0.7", "yes": "0.3"},
+}
 
 Counts = Mapping[str, Mapping[str, Sequence[int]]]
 
