@@ -11,6 +11,7 @@ from liftlock.cli.collect.close import close_command
 from liftlock.cli.collect.demo import demo_command
 from liftlock.cli.collect.erase import erase_command
 from liftlock.cli.collect.estimate import estimate_command
+from liftlock.cli.collect.new import new_command
 from liftlock.cli.collect.next import next_command
 from liftlock.cli.collect.serve import serve_command
 from liftlock.cli.collect.token import token_command
@@ -27,6 +28,7 @@ def collect_command(context: click.Context) -> None:
 
     \b
     liftlock collect demo --open
+    liftlock collect new health.yaml
     liftlock collect check health.yaml
     liftlock collect serve health.yaml
     """
@@ -35,6 +37,7 @@ def collect_command(context: click.Context) -> None:
 
 
 for command in (
+    new_command,
     check_command,
     serve_command,
     demo_command,

@@ -27,39 +27,9 @@ from liftlock.cli.collect._http import Connection
 from liftlock.cli.collect._place import OnServer
 from liftlock.collect.settings import PREFIX
 from liftlock.collect.survey import Survey
+from liftlock.collect.survey.example import DEMO, DEMO_TRUTHS
 from liftlock.errors import LiftlockError
 from liftlock.report.format import grid_of
-
-SURVEY = """\
-survey: town
-title: Health in our town
-people: 2500
-least: 100
-total: lip=4
-questions:
-  - name: flu
-    ask: "How are you today?"
-    values: [none, cold, flu]
-    prior: {none: 700, cold: 200, flu: 100}
-    guarantee: lip=1
-  - name: sleep
-    ask: "How many hours did you sleep last night?"
-    values: [4, 5, 6, 7, 8, 9]
-    prior: {4: 5, 5: 10, 6: 20, 7: 30, 8: 25, 9: 10}
-    guarantee: lip=1
-    answer: mean
-  - name: smoking
-    ask: "Do you smoke?"
-    values: ["no", sometimes, daily]
-    prior: none
-    guarantee: ldp=1
-"""
-TRUTH: dict[str, dict[Any, str]] = {
-    "flu": {"none": "0.62", "cold": "0.22", "flu": "0.16"},
-    "sleep": {4: "0.08", 5: "0.15", 6: "0.27", 7: "0.27", 8: "0.17", 9: "0.06"},
-    "smoking": {"no": "0.78", "sometimes": "0.12", "daily": "0.10"},
-}
-"""What these people would truly answer, which is not what the priors say."""
 
 PEOPLE = 5_000
 _CONNECTIONS = 16
@@ -96,7 +66,7 @@ def demo_command(people: int, browse: bool, seconds: int | None) -> int:
     """
     with tempfile.TemporaryDirectory(prefix="liftlock-demo-") as folder:
         path = Path(folder) / "town.yaml"
-        path.write_text(SURVEY, encoding="utf-8")
+        path.write_text(DEMO, encoding="utf-8")
         _heading("1. Three questions, proved and served")
         survey = Survey.read(path)
         with show_status("designing"), running(path) as server:
@@ -206,7 +176,7 @@ def draw_answers(survey: Survey, people: int, seed: str) -> list[dict[str, Any]]
 
     drawn = {}
     for question in survey.questions:
-        truth = TRUTH[question.name]
+        truth = DEMO_TRUTHS[question.name]
         codes = true_codes(
             question, question.populations[0], truth, people, f"{seed}/{question.name}"
         )

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
-from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import write_atomically
 from liftlock.cli._console import Notes, show, show_json, show_status
 from liftlock.cli._options import FILE, JSON_HELP, check_outputs, option_group
 from liftlock.cli.collect._counts import read_counts
-from liftlock.cli.collect._files import survey_text
+from liftlock.cli.collect._files import check_new, survey_text
 from liftlock.cli.collect._place import PlaceOptions
 from liftlock.collect.survey import Survey
 from liftlock.errors import NotDefined
@@ -62,7 +61,7 @@ def next_command(
     liftlock collect next health.yaml -o health-2.yaml
     """
     note = Notes()
-    refuse_existing(output)
+    check_new(output)
     check_outputs({"the output": output}, {"SURVEY": survey})
     survey_text({}, output)
     read = Survey.read(survey)
