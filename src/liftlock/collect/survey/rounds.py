@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError, LiftlockError
 from liftlock.estimate import Aggregate
+from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
 from liftlock.model.confidence import read_confidence
@@ -41,6 +42,8 @@ SOUND = (
 _NUMBERED = re.compile(r"^(.+?)-(\d+)$")
 _MOST_LETTERS = 40
 _MOST_SHOWN = 6
+_STEPS = 10**6
+"""Widened ends are whole numbers of millionths."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def plan_next_round(
     counts: Counts,
     confidence: object = "0.99",
     *,
+    drift: object = 0,
     name: str | None = None,
     opens: date | None = None,
     closes: date | None = None,
@@ -129,15 +133,18 @@ def plan_next_round(
 
     `counts` are those of the closed round; collections and mechanisms without reports may be left
     out. Each group has a set of its own, each with the whole confidence: a person is in one group.
+    A `drift` of 0.1 widens the sets, so that they hold too if every share changes until then by a
+    factor of e^0.1 at most.
     """
     beta = read_confidence(confidence)
+    moved = Budget.of(drift, name="drift")
     collections = survey.collections()
     _check_counts(collections, counts)
     learnt: list[Learnt] = []
     questions = []
     for key, collection in collections.items():
         found = [
-            _learn(collection, population, counts.get(key, {}), beta)
+            _widened(_learn(collection, population, counts.get(key, {}), beta), moved)
             for population in collection.question.populations
         ]
         learnt += found
@@ -239,6 +246,25 @@ def _learn(
         return kept("the reports are too few to say anything of any share")
     wrong = _what_was_wrong(near, [each for each, _ in own])
     return Learnt(question.name, population.group, reports, near, "", wrong)
+
+
+def _widened(found: Learnt, drift: Budget) -> Learnt:
+    """Widen a set by a drift of all shares, outward."""
+    most = drift.exp().upper
+    if found.priors is None or most is None or most <= 1:
+        return found
+    near = found.priors
+    unit = Fraction(1, _STEPS)
+    return replace(
+        found,
+        priors=Intervals(
+            near.inputs,
+            tuple(low / most // unit * unit for low in near.lower),
+            tuple(min(-(-high * most // unit) * unit, Fraction(1)) for high in near.upper),
+            near.confidence,
+            f"{near.evidence} and a drift of at most {drift}",
+        ),
+    )
 
 
 def _what_was_wrong(near: Intervals, own: Sequence[CollectedMechanism]) -> str:
