@@ -175,7 +175,12 @@ def test_what_is_installed_anyway_is_the_layers_of_the_main_job() -> None:
         assert not names({requirement}) & names(needed), f"{requirement} has another bound"
 
 
-DOORS = {"tables": "pyarrow", "spark": "pyarrow pyspark", "_solver/kernels": "numba"}
+DOORS = {
+    "collect/server": "jinja2 markupsafe msgspec prometheus_client starlette uvicorn",
+    "tables": "pyarrow",
+    "spark": "pyarrow pyspark",
+    "_solver/kernels": "numba",
+}
 """Packages whose door answers for a library, wherever in them it is imported."""
 BROUGHT = {"pandas", "polars"}
 """What a caller's own frame brings along."""

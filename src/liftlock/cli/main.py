@@ -41,6 +41,7 @@ COMMANDS = {
     "release": "Privatise a column of a table with an existing mechanism.",
     "publish": "Publish one count of a table, as a trusted curator.",
     "estimate": "Estimate from private reports, with confidence intervals.",
+    "collect": "Run a survey: devices randomise, a server counts.",
     "account": "Total leakage of several releases.",
     "audit": "Measure a channel exactly under every privacy notion.",
     "lock": "Certify a matrix as a mechanism.",

@@ -8,12 +8,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_NAMES: dict[str, list[str]] = {"liftlock.collect.survey": ["Question", "Survey"]}
+_NAMES: dict[str, list[str]] = {
+    "liftlock.collect.server.app": ["admin_app", "app"],
+    "liftlock.collect.settings": ["Settings"],
+    "liftlock.collect.survey": ["Question", "Survey"],
+}
 """Where each name is defined: it is imported from there when it is first used."""
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__: list[str] = ["Question", "Survey"]
+__all__: list[str] = ["Question", "Settings", "Survey", "admin_app", "app"]
 
 
 def __getattr__(name: str) -> Any:

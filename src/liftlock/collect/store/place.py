@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from liftlock._runtime.naming import POSIX, lock_handle, status
+from liftlock._runtime.naming import POSIX, lock_handle, status, write_errors_at
 from liftlock._runtime.storage import check_writable, destination, refuse_hard_links
 from liftlock.errors import FileError
 
@@ -40,10 +40,13 @@ class Place:
 
     def create(self) -> None:
         """Make an empty file that only its owner may read, and let it have its name for good."""
-        with suppress(FileExistsError):
+        with write_errors_at(self.path), suppress(FileExistsError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        if POSIX:
-            sync_folder(self.path.parent)
+        self.sync()
+
+    def sync(self) -> None:
+        """Let what was made and deleted in the folder survive a power failure."""
+        sync_folder(self.path.parent)
 
     def release(self) -> None:
         """Let others use it."""
@@ -54,6 +57,8 @@ class Place:
 
 def sync_folder(folder: Path) -> None:
     """Let the names of new files in a folder survive a power failure."""
+    if not POSIX:
+        return  # no other system has such a call
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

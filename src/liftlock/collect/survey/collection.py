@@ -14,6 +14,7 @@ from liftlock.collect.survey.design import Workshop
 from liftlock.collect.survey.estimate import Estimated, estimate_counts
 from liftlock.collect.survey.kept import KeptMechanisms, purpose
 from liftlock.collect.survey.question import Question
+from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.collect.survey.values import Grid, Profiles, Range
 from liftlock.errors import InputError
 from liftlock.model.alphabet import label_to_json
@@ -21,13 +22,6 @@ from liftlock.model.alphabet import label_to_json
 if TYPE_CHECKING:
     from liftlock.collect.survey.survey import Survey
     from liftlock.mechanism import Mechanism
-
-REPEAT_RULES = {
-    "first": "the first report is kept and is the answer for ever",
-    "value": "each value has one report, which is repeated: a change of the value can be noticed",
-    "fresh": "each answer is randomised anew, and each tells more",
-}
-"""What a second answer of one person is, in words."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +73,8 @@ class Collection:
     """Results of fewer reports are not shown, of groups neither."""
     panel: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The digest of each person of a panel, by code: the curator's own knowledge."""
+    earlier: tuple[str, ...] = ()
+    """The surveys of the rounds before."""
 
     @property
     def default(self) -> CollectedMechanism:
@@ -105,7 +101,8 @@ class Collection:
             "promise": first.notion.summary,
             "knowledge": self._knowledge(),
             "repeat": self.repeat,
-            "repeat_rule": REPEAT_RULES[self.repeat],
+            "repeat_rule": RepeatRule.read(self.repeat).describe(),
+            "earlier": list(self.earlier),
             "answer": question.answer.content(),
             "mechanisms": []
             if self.panel
@@ -191,4 +188,13 @@ def make_collection(
         digests.append(each.digest)
     panel = {} if question.panel is None else question.panel.people
     people = {code: digests[place] for code, place in panel.items()}
-    return Collection(name, question, found, survey.repeat, survey.people, survey.least, people)
+    return Collection(
+        name,
+        question,
+        found,
+        survey.repeat,
+        survey.people,
+        survey.least,
+        people,
+        survey.earlier,
+    )

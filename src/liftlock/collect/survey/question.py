@@ -124,6 +124,11 @@ class Question:
     """The file of the mechanism, where it is not designed."""
 
     @property
+    def inputs(self) -> Alphabet:
+        """What people may answer."""
+        return self.values
+
+    @property
     def guarantee(self) -> Notion | None:
         """What is promised: at the first level, where people may choose."""
         return self.levels[0].notion if self.levels else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from liftlock.collect.survey.fields import (
     Fields,
@@ -18,6 +18,7 @@ from liftlock.collect.survey.fields import (
     read_whole,
 )
 from liftlock.collect.survey.file import Source, read_source
+from liftlock.collect.survey.joint import AnswersJoint, read_joint
 from liftlock.collect.survey.question import (
     Question,
     claim_text,
@@ -25,18 +26,17 @@ from liftlock.collect.survey.question import (
     read_name,
     read_question,
 )
+from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.errors import InputError
 from liftlock.notions.base import Notion
 
 if TYPE_CHECKING:
     from liftlock._runtime.progress import Progress
+    from liftlock.collect.survey.check import Check
     from liftlock.collect.survey.collection import Collection
+    from liftlock.collect.survey.simulation import Simulated
 
 MOST_QUESTIONS = 200
-
-REPEATS = ("first", "value", "fresh")
-"""What a second answer of one person is: the first report again, the report of that value if it was
-reported before, or a new report. Whoever reports only what changed tells that it changed."""
 
 Results = Literal["public", "analysts"]
 Tokens = Literal["open", "signed"]
@@ -82,6 +82,10 @@ class Survey:
     """What all answers of one person may tell together."""
     results: Results = "public"
     tokens: Tokens = "open"
+    earlier: tuple[str, ...] = ()
+    """The rounds before: whoever has answered one of them does not answer, unless `repeat` says."""
+    joint: AnswersJoint | None = None
+    """What the answers to several questions have in common, where it is known."""
     where: str = field(default="", compare=False)
     """The file that it was read from."""
 
@@ -110,7 +114,9 @@ class Survey:
         if self.total is not None:
             data["total"] = claim_text(self.total)
         data |= {"results": self.results, "tokens": self.tokens}
-        return data | {"questions": [question.content() for question in self.questions]}
+        data |= {"earlier": list(self.earlier)} if self.earlier else {}
+        data |= {"questions": [question.content() for question in self.questions]}
+        return data if self.joint is None else data | {"joint": self.joint.content()}
 
     def __getitem__(self, name: str) -> Question:
         for question in self.questions:
@@ -146,6 +152,32 @@ class Survey:
         keep_mechanisms(folder, ((each.purpose, each.digest, each.file) for each in every))
         return folder
 
+    def check(self, *, progress: Progress | None = None) -> Check:
+        """Design and prove everything, and say what it gives, what it costs, what is refused."""
+        from liftlock.collect.survey.check import check
+
+        return check(self, progress=progress)
+
+    def simulate(
+        self,
+        truths: Mapping[str, Any] | None = None,
+        people: int | None = None,
+        *,
+        seed: SupportsIndex | str,
+    ) -> Simulated:
+        """Simulate a round without a server: see `liftlock.collect.survey.simulation.simulate`."""
+        from liftlock.collect.survey.simulation import simulate
+
+        return simulate(self, truths, people, seed=seed)
+
+    def next_round(
+        self, counts: Mapping[str, Mapping[str, Sequence[int]]], confidence: object = "0.99"
+    ) -> Survey:
+        """Return the survey of the next round, whose priors are sets that the reports allow."""
+        from liftlock.collect.survey.rounds import next_round
+
+        return next_round(self, counts, confidence)
+
     @cached_property
     def _collections(self) -> dict[str, Collection]:
         return {}
@@ -172,6 +204,9 @@ def read_survey(source: Source) -> Survey:
     total = fields.take("total", read_claim, None)
     results: Results = fields.take("results", read_choice("public", "analysts"), "public")
     tokens: Tokens = fields.take("tokens", read_choice("open", "signed"), "open")
+    unnumbered: tuple[str, ...] = ()
+    earlier = fields.take("earlier", _read_earlier, unnumbered)
+    told = fields.raw("joint")
     nothing: list[Any] = []
     listed = fields.require("questions", read_list, nothing, "give at least one question")
     if len(listed) > MOST_QUESTIONS:
@@ -187,6 +222,11 @@ def read_survey(source: Source) -> Survey:
     for number, question in enumerate(found):
         if question is not None and question.name in names[: names.index(question.name)]:
             mistakes.note(("questions", number), "name given twice", question.name)
+    joint = None
+    if told is not None and len(questions) == len(found):
+        joint = fields.take(
+            "joint", lambda value: read_joint(value, questions, source.folder), None
+        )
     mistakes.refuse()
     return Survey(
         name,
@@ -200,6 +240,8 @@ def read_survey(source: Source) -> Survey:
         total,
         results,
         tokens,
+        earlier,
+        joint,
         source.where,
     )
 
@@ -220,11 +262,9 @@ def read_date(value: Any) -> date:
 
 
 def read_repeat(value: Any) -> str:
-    """Read what a second answer of one person is."""
-    if value == "change":
-        raise InputError(
-            "reports on change",
-            value=value,
-            remedy="silence would prove that nothing changed: use first, value or fresh",
-        )
-    return str(read_choice(*REPEATS)(value))
+    """Read what a device does when it is asked again: see `RepeatRule`."""
+    return str(RepeatRule.read(value))
+
+
+def _read_earlier(value: Any) -> tuple[str, ...]:
+    return tuple(map(read_name, read_list(value)))

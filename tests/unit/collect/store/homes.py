@@ -13,6 +13,7 @@ from liftlock.collect.store import Store
 from liftlock.collect.store.protocol import width_of
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.wire import Batch
+from tests.postgres_cluster import shared_cluster
 
 NAME = "health.flu"
 DAY = date(2026, 11, 19)
@@ -39,7 +40,21 @@ class SqliteHome:
         return SqliteStore(self.path, today=today, **limits)
 
 
-HOMES: dict[str, Callable[[Path], Home]] = {"sqlite": SqliteHome}
+@dataclass
+class PostgresHome:
+    url: str
+
+    @classmethod
+    def of(cls, _: Path) -> PostgresHome:
+        return cls(shared_cluster().create_schema())
+
+    def open(self, today: Callable[[], date] = lambda: DAY, **limits: Any) -> Store:
+        from liftlock.collect.store.postgres import PostgresStore
+
+        return PostgresStore(self.url, today=today, **limits)
+
+
+HOMES: dict[str, Callable[[Path], Home]] = {"sqlite": SqliteHome, "postgres": PostgresHome.of}
 """A kind of store, and how to make an empty one in a folder; it may skip the test."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from datetime import date, timedelta
 
@@ -197,7 +198,7 @@ def test_who_does_not_wait_has_sent_all_the_same(store: Store, narrow: Mechanism
 
 
 def test_a_batch_that_is_refused_takes_none_with_it(store: Store, narrow: Mechanism) -> None:
-    async def send() -> list[object]:
+    async def send() -> tuple[object, ...]:
         return await asyncio.gather(
             store.submit(narrow.batch([(1, 0)])),
             store.submit(narrow.batch([(2, 0), (3, 3)])),
@@ -481,6 +482,9 @@ def test_many_reports_are_folded_without_being_asked(home: Home, narrow: Mechani
     store.store(narrow.batch([(id, 0) for id in range(9)]))
     assert store.ready()["unfolded"] == 9
     store.store(narrow.batch([(9, 0)]))
-    store.trail()  # whatever is asked next comes after the fold
+    store.trail()  # whatever is asked next comes after the fold of a file
+    end = time.monotonic() + 60
+    while store.ready()["unfolded"] and time.monotonic() < end:
+        time.sleep(0.01)
     assert store.ready()["unfolded"] == 0
     store.shutdown()

@@ -1,0 +1,267 @@
+"""Pictures of the dashboard, drawn on the server: reports by day, estimates, and beliefs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+
+import numpy as np
+
+from liftlock.mechanism import Mechanism
+from liftlock.model.channel import Table
+from liftlock.notions.ldp import LDP
+from liftlock.report.format import counted, percent
+from liftlock.report.html.beliefs import axis_end
+from liftlock.report.html.charts import Bar, Group, Scale, tick_text, ticks
+from liftlock.report.html.markup import Content, Markup, markup, named, tag
+from liftlock.report.html.measures import Leak
+
+MOST_BARS = 12
+_MOST_DAYS = 62
+"""More days than this are drawn as weeks."""
+
+# --- reports by day -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some days, and how many reports came in them."""
+
+    first: date
+    last: date
+    reports: int
+
+    def __str__(self) -> str:
+        first, last = self.first.isoformat(), self.last.isoformat()
+        return first if first == last else f"{first} to {last}"
+
+
+def days_of(days: Mapping[str, int], least: int) -> tuple[list[Span], int]:
+    """Return the days with the least number of reports, and how many other days had any.
+
+    >>> spans, left_out = days_of({"2026-11-01": 3, "2026-11-02": 9, "2026-11-04": 0}, 5)
+    >>> [(str(span), span.reports) for span in spans], left_out
+    ([('2026-11-02', 9)], 1)
+    """
+    every = [(date.fromisoformat(day), number) for day, number in sorted(days.items()) if number]
+    shown = [Span(day, day, number) for day, number in every if number >= least]
+    return shown, len(every) - len(shown)
+
+
+def weeks_of(spans: Sequence[Span]) -> list[Span]:
+    """Join days to weeks, where there are too many to be drawn.
+
+    >>> days = [Span(day, day, 2) for day in (date(2026, 1, 5), date(2026, 1, 7), date(2026, 6, 1))]
+    >>> [(str(week), week.reports) for week in weeks_of(days)]
+    [('2026-01-05 to 2026-01-11', 4), ('2026-06-01 to 2026-06-07', 2)]
+    """
+    if not spans or (spans[-1].last - spans[0].first).days < _MOST_DAYS:
+        return list(spans)
+    weeks: dict[date, int] = {}
+    for span in spans:
+        monday = span.first - timedelta(days=span.first.weekday())
+        weeks[monday] = weeks.get(monday, 0) + span.reports
+    return [Span(monday, monday + timedelta(days=6), each) for monday, each in weeks.items()]
+
+
+_WIDTH, _HEIGHT = 640.0, 200.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 10.0, 14.0, 26.0
+_WIDEST = 44.0
+
+
+def days_chart(spans: Sequence[Span], key: str) -> Markup:
+    """Draw how many reports came in each span, over time."""
+    start, end = spans[0].first, spans[-1].last
+    x = Scale(0.0, (end - start).days + 1.0, _LEFT, _WIDTH - _RIGHT)
+    y = Scale(0.0, max(span.reports for span in spans), _HEIGHT - _BOTTOM, _TOP)
+    parts: list[Content] = []
+    for value in ticks(0.0, y.high, 4):
+        if value == int(value):
+            at = y(value)
+            parts.append(tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=at, y2=at, class_="grid"))
+            parts.append(tag("text", tick_text(value), x=_LEFT - 6, y=at + 4, class_="end"))
+    for span in spans:
+        left, right = x((span.first - start).days), x((span.last - start).days + 1)
+        wide = min(0.8 * (right - left), _WIDEST)
+        shape = tag(
+            "rect",
+            x=(left + right - wide) / 2,
+            y=y(span.reports),
+            width=wide,
+            height=y(0.0) - y(span.reports),
+        )
+        parts.append(tag("g", tag("title", f"{span}: {counted(span.reports, 'report')}"), shape))
+    for day, kind, at in _dates(start, end, x):
+        parts.append(tag("text", day.isoformat(), x=at, y=_HEIGHT - 8, class_=f"axis {kind}"))
+    total = sum(span.reports for span in spans)
+    title = f"{counted(total, 'report')} from {start.isoformat()} to {end.isoformat()}"
+    drawing = tag(
+        "svg",
+        tag("title", title, id=f"{key}-title"),
+        parts,
+        viewBox=f"0 0 {_WIDTH:.0f} {_HEIGHT:.0f}",
+        width=round(_WIDTH),
+        height=round(_HEIGHT),
+        role="img",
+        class_="chart days",
+        aria_labelledby=f"{key}-title",
+    )
+    return tag("div", drawing, class_="scroll", tabindex="0", role="group", aria_label=title)
+
+
+def _dates(start: date, end: date, x: Scale) -> list[tuple[date, str, float]]:
+    """Return the days that are named under the picture."""
+    if start == end:
+        return [(start, "middle", (x(0.0) + x(1.0)) / 2)]
+    named_days = [(start, "start", x(0.0)), (end, "end", x((end - start).days + 1.0))]
+    if (end - start).days >= 3:
+        middle = start + (end - start) // 2
+        named_days.insert(1, (middle, "middle", x((middle - start).days + 0.5)))
+    return named_days
+
+
+# --- beliefs --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What may be believed of a person before a report, at most after it, and at least."""
+
+    names: tuple[Markup, ...]
+    before: tuple[float, ...]
+    highest: tuple[float, ...]
+    lowest: tuple[float, ...]
+    caption: str
+    left_out: int = 0
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Bars for each name."""
+        full = axis_end(max(self.highest))
+        return [
+            Group(
+                name,
+                tuple(
+                    Bar(words, part / full, percent(part), kind)
+                    for words, part, kind in (
+                        ("before", before, "before"),
+                        ("at most", high, "highest"),
+                        ("at least", low, "lowest"),
+                    )
+                ),
+            )
+            for name, before, high, low in self._lines
+        ]
+
+    @property
+    def rows(self) -> list[list[Content]]:
+        """The same in numbers."""
+        return [
+            [name, percent(before), percent(high), percent(low)]
+            for name, before, high, low in self._lines
+        ]
+
+    @property
+    def _lines(self) -> list[tuple[Markup, float, float, float]]:
+        return list(zip(self.names, self.before, self.highest, self.lowest, strict=True))
+
+
+def beliefs_of(made: Mechanism) -> Beliefs | None:
+    """Return how far one report moves beliefs: from the prior, or from any, where none is known."""
+    leak = Leak.of(made)
+    if leak is None:
+        return _whatever_before(made)
+    high = leak.prior * leak.lifts.max(axis=1)
+    low = leak.prior * leak.lifts.min(axis=1)
+    order = np.arange(len(high)) if leak.banded else np.argsort(-high, kind="stable")
+    shown = [int(place) for place in order[:MOST_BARS]]
+    if leak.banded:
+        shown = [int(place) for place in order]
+    full = percent(axis_end(float(high[shown].max())))
+    left_out = len(order) - len(shown)
+    caption = (
+        "The probability that a person has each answer, for whoever knows only how common the "
+        "answers are: before the report, and after the report that raises or lowers it most. A "
+        f"full bar is {full}."
+    )
+    if left_out:
+        caption += f" The {len(shown)} most probable of {len(order):,} answers are drawn."
+    return Beliefs(
+        tuple(named(leak.secrets[place]) for place in shown),
+        tuple(float(leak.prior[place]) for place in shown),
+        tuple(min(float(high[place]), 1.0) for place in shown),
+        tuple(float(low[place]) for place in shown),
+        caption,
+        left_out,
+    )
+
+
+_BEFORE = (0.01, 0.1, 0.5, 0.9)
+
+
+def _whatever_before(made: Mechanism) -> Beliefs | None:
+    """Return what any belief can become: reports are so much likelier for one than another."""
+    profiles = made.certificate.notion == "profile"
+    odds = _profile_ratio(made) if profiles else _largest_ratio(made)
+    if odds is None:
+        return None
+    about = "a profile, against one that is joined to it" if profiles else "any answer"
+    return Beliefs(
+        tuple(markup(f"believed with {percent(part)}") for part in _BEFORE),
+        _BEFORE,
+        tuple(part * odds / (1 - part + part * odds) for part in _BEFORE),
+        tuple(part / (part + (1 - part) * odds) for part in _BEFORE),
+        f"How far one report can move a belief in {about}, whatever was believed before. A full "
+        "bar is 100 %.",
+    )
+
+
+def _largest_ratio(made: Mechanism) -> float | None:
+    if not isinstance(made.channel, Table):
+        return None
+    ratio = LDP.measure(made.channel).ratio
+    return None if ratio is None else float(ratio)
+
+
+def _profile_ratio(made: Mechanism) -> float | None:
+    most = made.certificate.nats["profile"].upper
+    return None if most is None else math.exp(float(most))
+
+
+# --- estimates ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """One estimated number, as a share or an amount, and its interval."""
+
+    name: Markup
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+    interval: str
+
+
+def estimate_groups(shown: Sequence[Estimated], scale: float) -> list[Group]:
+    """Draw estimates with their intervals, in parts of the scale."""
+    return [
+        Group(
+            each.name,
+            (
+                Bar(
+                    "estimate",
+                    each.value / scale,
+                    each.text,
+                    "highest",
+                    None
+                    if each.low is None or each.high is None
+                    else (each.low / scale, each.high / scale),
+                ),
+            ),
+        )
+        for each in shown
+    ]

@@ -1,0 +1,603 @@
+"""What pages say, as finished words, choices and pictures; templates only put them in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from liftlock.collect.server.pictures import (
+    Beliefs,
+    Span,
+    beliefs_of,
+    days_chart,
+    days_of,
+    weeks_of,
+)
+from liftlock.model.alphabet import Label, label_to_json
+from liftlock.notions.base import Notion
+from liftlock.report.format import amount, counted, percent
+from liftlock.report.html.beliefs import axis_end
+from liftlock.report.html.charts import Bar, Group
+from liftlock.report.html.markup import Content, Markup, named, tag, written
+
+if TYPE_CHECKING:
+    from liftlock.collect.server.service import Served
+    from liftlock.collect.store import Counts
+    from liftlock.collect.survey import CollectedMechanism, Survey
+
+Rows = list[list[Content]]
+
+MOST_MECHANISMS = 12
+"""Of more mechanisms, as of a panel, the first are shown."""
+_MOST_BARS = 40
+
+_STUFFING = {
+    "open": "open to everybody: made-up and repeated reports cannot be told from others",
+    "signed": "each report needs a token, which the operator gives to one person",
+}
+
+
+def promise_in_words(notion: Notion) -> str:
+    """Say what a guarantee promises of a report.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> print(promise_in_words(LDP("ln 2")))
+    Every report that may be sent is at most 2 times as likely for people with one answer as for
+    people with any other.
+    """
+    text = notion.promise
+    for released, sent in (
+        ("value that may be released as {column}", "{column} that may be sent"),
+        ("the released {column}", "the {column}"),
+    ):
+        text = text.replace(released, sent)
+    secret = "who you are" if notion.name == "profile" else "answer"
+    return text.format(column="report", secret=secret)
+
+
+# --- mechanisms -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MechanismView:
+    """A table that reports are drawn from: whom it is for, what it promises, and the proof."""
+
+    made: CollectedMechanism
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its file."""
+        return self.made.digest
+
+    @property
+    def link(self) -> str:
+        """Where its file is, on either address."""
+        return f"mechanisms/{self.digest}.json"
+
+    @property
+    def title(self) -> str:
+        """Name it by whom it is for."""
+        parts = [part for part in (self.made.group, self.made.level) if part]
+        return f"For {', '.join(parts)}" if parts else "For everybody"
+
+    @property
+    def certificate(self) -> list[str]:
+        """The lines of its certificate."""
+        return str(self.made.mechanism.certificate).splitlines()
+
+    @property
+    def promise(self) -> str:
+        """What it promises."""
+        return promise_in_words(self.made.mechanism.notion)
+
+    @cached_property
+    def worst(self) -> Beliefs | None:
+        """How far one of its reports can move a belief."""
+        return beliefs_of(self.made.mechanism)
+
+    def rows_of(self, counts: Counts) -> Rows:
+        """Return how often each of its reports came."""
+        numbers = counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+        return [[f"r{place}", f"{number:,}"] for place, number in enumerate(numbers, start=1)]
+
+
+def promises_of(mechanisms: Sequence[MechanismView]) -> list[str]:
+    """Say what reports may tell at worst, each promise once."""
+    return list(dict.fromkeys(each.promise for each in mechanisms))
+
+
+# --- what people answer ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several things to choose: what scripts read, what people read, and what it means."""
+
+    value: str
+    text: str
+    note: str = ""
+
+    @classmethod
+    def of(cls, label: Label) -> Choice:
+        """Offer a value."""
+        return cls(json.dumps(label_to_json(label), ensure_ascii=False), written(label))
+
+
+@dataclass(frozen=True)
+class NumberField:
+    """A field for a number, and what becomes of numbers out of its range."""
+
+    low: str
+    high: str
+    rule: str
+
+    @property
+    def words(self) -> str:
+        """What may be entered."""
+        text = f"A number from {self.low} to {self.high}."
+        if self.rule == "refuse":
+            return text
+        return f"{text} What lies outside counts as the nearer end."
+
+    @property
+    def missing(self) -> str:
+        """What is said if there is none."""
+        return f"Enter a number from {self.low} to {self.high}."
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """A row of places: its name, and the choice in each column, if there is a place."""
+
+    name: str
+    cells: tuple[Choice | None, ...]
+
+
+@dataclass(frozen=True)
+class Map:
+    """Places on a grid, as a table of choices: the largest ordinate on top."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MapRow, ...]
+
+    @classmethod
+    def of(cls, places: Sequence[Label]) -> Map:
+        """Lay out places by their two coordinates."""
+        pairs: dict[tuple[Any, Any], Label] = {
+            place: place for place in places if isinstance(place, tuple) and len(place) == 2
+        }
+        across = sorted({x for x, _ in pairs})
+        upwards = sorted({y for _, y in pairs}, reverse=True)
+        found = [
+            MapRow(
+                str(y),
+                tuple(Choice.of(pairs[x, y]) if (x, y) in pairs else None for x in across),
+            )
+            for y in upwards
+        ]
+        return cls(tuple(map(str, across)), tuple(found))
+
+    @property
+    def words(self) -> str:
+        """How to use it with keys."""
+        return "Choose a place; the arrow keys move from one to the next."
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """One question as people answer it."""
+
+    served: Served
+    key: str
+    state: str
+    mechanisms: tuple[MechanismView, ...]
+    """The tables that reports are drawn from; of many, the first."""
+
+    @property
+    def collection(self) -> str:
+        """The name of its collection."""
+        return self.served.name
+
+    @property
+    def name(self) -> str:
+        """Its name within the survey."""
+        return self.served.collection.question.name
+
+    @property
+    def ask(self) -> str:
+        """What people are asked."""
+        return self.served.collection.question.ask
+
+    @property
+    def closed(self) -> str:
+        """Why it cannot be answered now."""
+        survey = self.served.survey
+        if self.state == "not-open-yet":
+            return f"This question opens on {survey.opens}."
+        return "This question is closed: no more reports are taken."
+
+    @property
+    def whose(self) -> str:
+        """What is said if the table of a person is not known."""
+        return (
+            "This question has a table of its own for each person: open the link that was given "
+            "to you."
+        )
+
+    @property
+    def token(self) -> str:
+        """What is said if a token is needed, and there is none."""
+        return "Each report needs a token: open the link that was given to you."
+
+    @property
+    def groups(self) -> list[Choice]:
+        """The groups that a person may belong to."""
+        names = self._each(each.group for each in self.served.collection.mechanisms.values())
+        return [Choice(name, name) for name in names]
+
+    @property
+    def levels(self) -> list[Choice]:
+        """The guarantees that a person may choose from."""
+        found: dict[str, Notion] = {}
+        for each in self.served.collection.mechanisms.values():
+            if each.level is not None:
+                found.setdefault(each.level, each.mechanism.notion)
+        return [Choice(name, name, promise_in_words(notion)) for name, notion in found.items()]
+
+    @staticmethod
+    def _each(names: Iterable[str | None]) -> list[str]:
+        return [name for name in dict.fromkeys(names) if name is not None]
+
+    @property
+    def values(self) -> list[Choice]:
+        """The answers to choose from."""
+        return [Choice.of(label) for label in self.served.collection.question.values.labels]
+
+    @property
+    def profiles(self) -> list[Choice]:
+        """The profiles, where the table depends on them."""
+        inputs = self._first.mechanism.channel.inputs.labels
+        question = self.served.collection.question
+        if question.kind != "profile" or inputs == question.values.labels:
+            return []
+        found = dict.fromkeys(label[0] for label in inputs if isinstance(label, tuple))
+        return [Choice.of(label) for label in found]
+
+    @property
+    def number(self) -> NumberField | None:
+        """The field for a number; None if something else is asked."""
+        return None
+
+    @property
+    def map(self) -> Map | None:
+        """The places to choose from; None if something else is asked."""
+        question = self.served.collection.question
+        return Map.of(question.values.labels) if question.kind == "place" else None
+
+    @property
+    def _first(self) -> Any:
+        return next(iter(self.served.collection.mechanisms.values()))
+
+    @property
+    def sent(self) -> list[str]:
+        """What a report is."""
+        outputs = self._first.outputs
+        beside = ["the digest of the table that it was drawn from"]
+        if self.groups:
+            beside.append("with it your group")
+        words = (
+            f"Sent is one of {outputs:,} reports, r1 to r{outputs}, drawn at random on this "
+            "device from a table that depends on your answer; with it a random number that "
+            f"belongs to this report alone, and {' and '.join(beside)}. Nothing else is sent."
+        )
+        first = (
+            "This device keeps its first report and repeats it if it is asked again, so that "
+            "asking twice tells nothing more. It does not keep your answer."
+        )
+        return [words, first]
+
+    @property
+    def promises(self) -> list[str]:
+        """What a report can tell at worst."""
+        return promises_of(self.mechanisms)
+
+    @property
+    def more_mechanisms(self) -> int:
+        """How many tables there are besides those that are shown."""
+        return len(self.served.collection.mechanisms) - len(self.mechanisms)
+
+
+@dataclass(frozen=True)
+class SurveyView:
+    """A survey as its page begins."""
+
+    survey: Survey
+    consent: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name, which is part of addresses."""
+        return self.survey.name
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.survey.title or self.survey.name
+
+    @property
+    def about(self) -> str:
+        """When it is open, and how many questions it has."""
+        parts = [counted(len(self.survey.questions), "question")]
+        if self.survey.opens:
+            parts.append(f"from {self.survey.opens}")
+        if self.survey.closes:
+            parts.append(f"until {self.survey.closes}")
+        return ", ".join(parts)
+
+    @property
+    def open_to_all(self) -> bool:
+        """Whether nobody checks who reports."""
+        return self.survey.tokens == "open"
+
+    @property
+    def results(self) -> bool:
+        """Whether everybody may see the results."""
+        return self.survey.results == "public"
+
+    @property
+    def facts(self) -> Rows:
+        """What analysts want to know of it."""
+        survey = self.survey
+        rows: Rows = [
+            ["Questions", f"{len(survey.questions)}"],
+            ["Open", f"from {survey.opens or 'the start'} until {survey.closes or 'it is closed'}"],
+            ["Reports", _STUFFING[survey.tokens]],
+        ]
+        if survey.least:
+            rows.append(["Shown", f"from {counted(survey.least, 'report')} on"])
+        if survey.total is not None:
+            rows.append(["All answers of a person together", tag("code", survey.total.guarantee)])
+        return rows
+
+
+# --- what was collected ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EstimateView:
+    """What the reports to a question say about its answers."""
+
+    content: Mapping[str, Any]
+
+    @property
+    def answers(self) -> list[Mapping[str, Any]]:
+        """The numbers, each with its interval."""
+        return list(self.content["answers"])
+
+    @property
+    def shares(self) -> bool:
+        """Whether the numbers are of people, so that shares of them can be told."""
+        return self.content["of"] in ("histogram", "survey") and bool(self.content["total"])
+
+    @property
+    def unit(self) -> float:
+        """What numbers are divided by before they are shown."""
+        return float(self.content["total"]) if self.shares else 1.0
+
+    def written(self, number: float | None) -> str:
+        """Write a number as a share or as it is."""
+        if number is None:
+            return "–"
+        return percent(number / self.unit) if self.shares else amount(number, 5)
+
+    def name_of(self, answer: Mapping[str, Any]) -> Markup:
+        """Name what a number is about."""
+        name = answer["name"]
+        return named(tuple(name) if isinstance(name, list) else name, 60)
+
+    @property
+    def full(self) -> float | None:
+        """What a full bar stands for; None if there are no bars, as numbers are below 0."""
+        ends = [
+            float(end) / self.unit
+            for answer in self.answers
+            for end in (answer["low"], answer["value"], answer["high"])
+            if end is not None
+        ]
+        if not ends or min(ends) < 0 or max(ends) == 0:
+            return None
+        return axis_end(max(ends)) if self.shares else max(ends)
+
+    @property
+    def groups(self) -> list[Group]:
+        """A bar with its interval for each number."""
+        full = self.full
+        if full is None:
+            return []
+        scale = full * self.unit
+        return [
+            Group(
+                self.name_of(answer),
+                (
+                    Bar(
+                        "estimate",
+                        answer["value"] / scale,
+                        self.written(answer["value"]),
+                        "highest",
+                        None
+                        if answer["low"] is None
+                        else (answer["low"] / scale, answer["high"] / scale),
+                    ),
+                ),
+            )
+            for answer in self.answers[:_MOST_BARS]
+        ]
+
+    @property
+    def caption(self) -> str:
+        """What the picture shows."""
+        content = self.content
+        level = percent(float(content["level"]))
+        each = "all intervals hold together" if content.get("together") else "each interval holds"
+        what = "The share of people with each answer" if self.shares else f"The {content['of']}"
+        text = (
+            f"{what}, estimated from {counted(int(content['reports']), 'report')}, with its "
+            f"interval: {each} with a probability of {level} {content.get('holds', '')}."
+        )
+        if self.full is None:
+            return text
+        end = percent(self.full) if self.shares else amount(self.full, 5)
+        text += f" A full bar is {end}."
+        more = len(self.answers) - _MOST_BARS
+        return f"{text} {_MOST_BARS} of {len(self.answers):,} are drawn." if more > 0 else text
+
+    @property
+    def title(self) -> str:
+        """What stands over the table."""
+        return "The same in numbers"
+
+    @property
+    def head(self) -> list[str]:
+        """The columns of the table."""
+        first = "Share" if self.shares else "Estimate"
+        return ["Answer", first, "At least", "At most"] + (["People"] if self.shares else [])
+
+    @property
+    def rows(self) -> Rows:
+        """The same in numbers."""
+        found: Rows = []
+        for answer in self.answers:
+            row: list[Content] = [
+                self.name_of(answer),
+                self.written(answer["value"]),
+                self.written(answer["low"]),
+                self.written(answer["high"]),
+            ]
+            if self.shares:
+                row.append(amount(float(answer["value"]), 4))
+            found.append(row)
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """What to beware of."""
+        return [*self.content.get("warnings", ()), *self.content.get("remarks", ())]
+
+
+@dataclass(frozen=True)
+class DaysView:
+    """When reports came."""
+
+    key: str
+    spans: tuple[Span, ...]
+    left_out: int
+    least: int
+
+    @classmethod
+    def of(
+        cls, history: Mapping[str, Mapping[str, Sequence[int]]], least: int, key: str
+    ) -> DaysView | None:
+        """Count the reports of each day; None if there is no day that is shown."""
+        days = {day: sum(map(sum, each.values())) for day, each in history.items()}
+        spans, left_out = days_of(days, least)
+        return cls(key, tuple(spans), left_out, least) if spans else None
+
+    @property
+    def drawing(self) -> Markup:
+        """The picture."""
+        return days_chart(weeks_of(self.spans), self.key)
+
+    @property
+    def caption(self) -> str:
+        """What the picture shows."""
+        weekly = weeks_of(self.spans) != list(self.spans)
+        text = f"How many reports were counted in each {'week' if weekly else 'day'}."
+        if self.left_out:
+            days = counted(self.left_out, "day")
+            text += f" {days} of fewer than {counted(self.least, 'report')} left out."
+        return f"{text} Times finer than a day are not kept."
+
+    @property
+    def rows(self) -> Rows:
+        """The same in numbers."""
+        return [[str(span), f"{span.reports:,}"] for span in self.spans]
+
+
+@dataclass(frozen=True)
+class CountsTable:
+    """How often each output of one mechanism was reported."""
+
+    title: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class ResultView:
+    """One question as analysts see it."""
+
+    served: Served
+    key: str
+    state: str
+    mechanisms: tuple[MechanismView, ...]
+    total: int
+    counted: Counts | None
+    """None where there are fewer reports than are shown."""
+    content: Mapping[str, Any] | None
+    history: Mapping[str, Mapping[str, Sequence[int]]]
+
+    @property
+    def ask(self) -> str:
+        """What people were asked."""
+        return self.served.collection.question.ask
+
+    @property
+    def least(self) -> int:
+        """How many reports must have come before anything is shown."""
+        return self.served.survey.least
+
+    @property
+    def reports(self) -> str:
+        """How many reports there are."""
+        if self.counted is None and self.least:
+            return f"fewer than {counted(self.least, 'report')}"
+        return counted(self.total, "report")
+
+    @property
+    def summary(self) -> str:
+        """How many reports there are, and whether more can come."""
+        state = {"open": "open", "closed": "closed", "not-open-yet": "not open yet"}[self.state]
+        return f"Collection {self.served.name}: {self.reports}, {state}."
+
+    @property
+    def withheld(self) -> str:
+        """Why there is no estimate; empty if there is one."""
+        if self.counted is None:
+            return f"Results are shown from {counted(self.least, 'report')} on."
+        if self.content is None:
+            return "There is no report yet." if not self.total else "There is no estimate."
+        return ""
+
+    @property
+    def estimate(self) -> EstimateView | None:
+        """What the reports say."""
+        return None if self.content is None else EstimateView(self.content)
+
+    @property
+    def days(self) -> DaysView | None:
+        """When they came."""
+        if self.counted is None:
+            return None
+        return DaysView.of(self.history, self.least, f"{self.key}-days")
+
+    @property
+    def promises(self) -> list[str]:
+        """What one report may tell at worst."""
+        return promises_of(self.mechanisms)
+
+    @property
+    def more_mechanisms(self) -> int:
+        """How many mechanisms are not shown."""
+        return len(self.served.collection.mechanisms) - len(self.mechanisms)

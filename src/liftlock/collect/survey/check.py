@@ -1,0 +1,493 @@
+"""The check of a survey: its mechanisms proved, its margins, what a person spends, the consent.
+
+`liftlock collect check` prints it, and a server asks for it when it starts: a survey with a refusal
+is not served.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from liftlock.collect.survey.budget import PersonBudget, person_budget
+from liftlock.collect.survey.consent import Asked, Consent, together_texts
+from liftlock.collect.survey.repeat import RepeatRule
+from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.estimate.expected import ExpectedError, expected_profile_error, model_error
+from liftlock.estimate.models import model_of
+from liftlock.estimate.question import ask
+from liftlock.model import Prior, PriorSet, ProfileGraph, representative
+from liftlock.report.format import amount
+
+if TYPE_CHECKING:
+    from liftlock._runtime.progress import Progress
+    from liftlock.collect.survey.collection import CollectedMechanism, Collection
+    from liftlock.collect.survey.question import Question
+    from liftlock.collect.survey.survey import Survey
+    from liftlock.mechanism import Mechanism
+
+Weight = Literal["refusal", "warning", "note"]
+LARGE_PART = 0.5
+"""A margin for shares above this says hardly anything."""
+
+
+class SurveyRefused(InputError):
+    """A survey that must not be carried out; carries its check."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+        told = [finding.text for finding in check.refusals]
+        super().__init__(f"the survey {check.survey} is refused: {'; '.join(told)}")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was found: a refusal, a warning, or a note."""
+
+    weight: Weight
+    text: str
+    question: str = ""
+
+    def __str__(self) -> str:
+        about = f"{self.question}: " if self.question else ""
+        return f"{self.weight}: {about}{self.text}"
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"weight": self.weight, "question": self.question, "text": self.text}
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Half the width of the 95 % interval that so many people will give, without the prior.
+
+    Of several values the intervals hold all at once.
+    """
+
+    question: str
+    of: str
+    people: int
+    size: float | None
+    """None: without the prior the reports do not determine the answer."""
+    level: str | None = None
+    """Whom it is for, where people may choose a level: as if all chose it."""
+    groups: int = 1
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a margin of shares."""
+        return self.of in ("histogram", "survey", "profiles")
+
+    @property
+    def text(self) -> str:
+        """The margin with its unit, rounded up."""
+        if self.size is None:
+            return "not determined without the prior"
+        if self.counts:
+            return f"±{amount(_up(100 * min(self.size, 1.0)), 3)} %"
+        return f"±{amount(_up(self.size), 3)}"
+
+    def __str__(self) -> str:
+        what = {"histogram": "every share", "survey": "the share"}.get(self.of, f"the {self.of}")
+        chosen = f", if all choose {self.level}" if self.level else ""
+        return f"{self.question}: {self.people:,} people give {what} within {self.text}{chosen}"
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "question": self.question,
+            "of": self.of,
+            "people": self.people,
+            "level": self.level,
+            "groups": self.groups,
+            "margin": self.size,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found out about a survey before anybody is asked.
+
+    >>> from liftlock.collect.survey import Survey
+    >>> survey = Survey.from_data(
+    ...     {
+    ...         "survey": "health",
+    ...         "people": 10000,
+    ...         "total": "lip=1",
+    ...         "questions": [
+    ...             {
+    ...                 "name": "flu",
+    ...                 "ask": "How are you today?",
+    ...                 "values": ["none", "cold", "flu"],
+    ...                 "guarantee": "lip=1",
+    ...                 "prior": {"none": 700, "cold": 200, "flu": 100},
+    ...             }
+    ...         ],
+    ...     }
+    ... )
+    >>> found = check(survey)
+    >>> found.passed, [str(margin) for margin in found.margins]
+    (True, ['flu: 10,000 people give every share within ±2.25 %'])
+    """
+
+    survey: str
+    findings: tuple[Finding, ...]
+    margins: tuple[Margin, ...] = ()
+    budget: PersonBudget | None = None
+    choices: Mapping[str, PersonBudget] = field(default_factory=dict)
+    """What all answers tell if a person always chooses the level of a name."""
+    consent: Consent | None = None
+    mechanisms: tuple[tuple[str, str, int, str], ...] = ()
+    """Of each mechanism: its collection, whom it is for, its outputs, and its digest."""
+
+    @property
+    def refusals(self) -> tuple[Finding, ...]:
+        """Why the survey must not be carried out; nothing if it may."""
+        return tuple(each for each in self.findings if each.weight == "refusal")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the survey may be carried out."""
+        return not self.refusals
+
+    def require(self) -> Check:
+        """Return the check if the survey may be carried out, or refuse it with all reasons."""
+        if not self.passed:
+            raise SurveyRefused(self)
+        return self
+
+    def __str__(self) -> str:
+        lines = [f"survey {self.survey}: {'may be carried out' if self.passed else 'REFUSED'}"]
+        if self.mechanisms:
+            lines += ["", "Mechanisms, designed and proved"]
+            lines += [
+                f"  {name}{f' for {who}' if who else ''}: {outputs:,} reports, {digest[:16]}..."
+                for name, who, outputs, digest in self.mechanisms[:_LISTED]
+            ]
+            more = len(self.mechanisms) - _LISTED
+            lines += [f"  and {more:,} more"] if more > 0 else []
+        if self.margins:
+            lines += ["", "Precision (95 % intervals, without the prior)"]
+            lines += [f"  {margin}" for margin in self.margins]
+        if self.budget is not None:
+            lines += ["", "What a person spends"]
+            lines += [f"  {line}" for line in str(self.budget).splitlines()]
+            for level, chosen in self.choices.items():
+                lines.append(f"  who chooses {level}: {str(chosen).splitlines()[0]}")
+        if self.findings:
+            lines += ["", "Findings", *(f"  {finding}" for finding in self.findings)]
+        if self.consent is not None:
+            lines += ["", "Consent text", ""]
+            lines += [f"  {line}".rstrip() for line in str(self.consent).splitlines()]
+        return "\n".join(lines)
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "survey": self.survey,
+            "passed": self.passed,
+            "findings": [finding.content() for finding in self.findings],
+            "mechanisms": [
+                {"collection": name, "who": who, "outputs": outputs, "mechanism": digest}
+                for name, who, outputs, digest in self.mechanisms
+            ],
+            "margins": [margin.content() for margin in self.margins],
+            "budget": None if self.budget is None else self.budget.content(),
+            "choices": {level: each.content() for level, each in self.choices.items()},
+            "consent": None if self.consent is None else self.consent.content(),
+        }
+
+
+_LISTED = 24
+
+
+def check(survey: Survey, *, progress: Progress | None = None) -> Check:
+    """Design and prove everything, and say what it gives, what it costs, and what is refused."""
+    return _Checking(survey, progress).run()
+
+
+class _Checking:
+    """One run of a check, with what it has found so far."""
+
+    def __init__(self, survey: Survey, progress: Progress | None) -> None:
+        self.survey, self.progress = survey, progress
+        self.findings: list[Finding] = []
+
+    def refuse(self, text: object, question: str = "") -> None:
+        self.findings.append(Finding("refusal", str(text), question))
+
+    def warn(self, text: str, question: str = "") -> None:
+        self.findings.append(Finding("warning", text, question))
+
+    def run(self) -> Check:
+        survey = self.survey
+        try:
+            rule = RepeatRule.read(survey.repeat)
+            collections = dict(survey.collections(progress=self.progress))
+        except LiftlockError as error:
+            self.refuse(error)
+            return Check(survey.name, tuple(self.findings))
+        margins = tuple(margin for each in collections.values() for margin in self._margins(each))
+        budget, choices = self._budget(collections, rule)
+        self._look_at_rule(rule)
+        self._look_at_people()
+        consent = None if budget is None else make_consent(survey, budget)
+        listed = tuple(
+            (name, who_text(each), each.outputs, each.digest)
+            for name, collection in collections.items()
+            for each in collection.mechanisms.values()
+        )
+        return Check(survey.name, tuple(self.findings), margins, budget, choices, consent, listed)
+
+    def _margins(self, collection: Collection) -> list[Margin]:
+        question = collection.question
+        found = margins_of(collection, self.survey.people)
+        for margin in found:
+            if margin.size is None:
+                self.warn(
+                    "without the prior the reports do not determine the answer; a larger budget, "
+                    "or another method, would",
+                    question.name,
+                )
+            elif margin.counts and margin.size > LARGE_PART:
+                self.warn(
+                    f"{margin.people:,} people give shares within {margin.text} only; ask more "
+                    "people, fewer values, or with a larger budget",
+                    question.name,
+                )
+        return found
+
+    def _budget(
+        self, collections: Mapping[str, Collection], rule: RepeatRule
+    ) -> tuple[PersonBudget | None, dict[str, PersonBudget]]:
+        survey = self.survey
+        try:
+            found = budget_of(survey, collections, rule)
+            levels = dict.fromkeys(
+                str(level.name)
+                for question in survey.questions
+                for level in question.levels
+                if level.name is not None
+            )
+            choices = {level: budget_of(survey, collections, rule, level=level) for level in levels}
+            if survey.total is not None:
+                objection = found.objection(survey.total)
+                if objection:
+                    self.refuse(objection)
+        except LiftlockError as error:
+            self.refuse(error)
+            return None, {}
+        if any(value.is_infinite for value in found.nats.values()):
+            self.warn("a report may reveal an answer for certain")
+        return found, choices
+
+    def _look_at_rule(self, rule: RepeatRule) -> None:
+        if rule.repeats and self.survey.total is None:
+            self.warn(
+                f"the rule {rule} lets one person report {rule.rounds:,} times, and no total "
+                "limits what that tells: give one, total: ldp=..."
+            )
+        if rule.shows_change:
+            self.warn("people must be told that the collector can notice a changed answer")
+
+    def _look_at_people(self) -> None:
+        survey = self.survey
+        if survey.least > survey.people:
+            self.warn(
+                f"results are shown from {survey.least:,} reports, and {survey.people:,} people "
+                "are expected"
+            )
+        if survey.tokens == "open":
+            self.findings.append(
+                Finding(
+                    "note",
+                    "anybody may send as many reports as they like (tokens: open): results may be "
+                    "stuffed",
+                )
+            )
+
+
+# --- margins --------------------------------------------------------------------------------------
+
+
+def margins_of(collection: Collection, people: int) -> list[Margin]:
+    """Return the margin of what a question estimates, for each level that people may choose.
+
+    Groups are taken to be equally large: the variances that one person of each adds are averaged.
+    """
+    question = collection.question
+    levels: dict[str | None, list[Mechanism]] = {}
+    for each in collection.mechanisms.values():
+        levels.setdefault(each.level, []).append(each.mechanism)
+    found = []
+    for level, mechanisms in levels.items():
+        errors = [expected_of(mechanism, question, people) for mechanism in mechanisms]
+        known = [error for error in errors if error is not None]
+        size = None
+        if len(known) == len(errors):
+            per_person = [
+                math.fsum(values) / len(known)
+                for values in zip(*(error.per_person for error in known), strict=True)
+            ]
+            size = known[0].quantile * math.sqrt(max(per_person) / people)
+        found.append(
+            Margin(question.name, question.answer.of, people, size, level, len(mechanisms))
+        )
+    return found
+
+
+def expected_of(mechanism: Mechanism, question: Question, people: int) -> ExpectedError | None:
+    """Return the expected error without the prior; None if the reports do not determine it."""
+    of, value = question.answer.of, question.answer.options.get("value")
+    context = mechanism.context
+    try:
+        if isinstance(context, ProfileGraph):
+            shares = Prior.uniform(context.profiles.labels)
+            return expected_profile_error(
+                mechanism.channel,
+                context,
+                shares,
+                people,
+                of,
+                value,
+                "unbiased",
+                about="population",
+            )
+        known = mechanism.known_prior
+        if known is None and isinstance(context, PriorSet):
+            known = representative(context)
+        prior = known or Prior.uniform(mechanism.channel.inputs.labels)
+        model = model_of(mechanism.channel, prior)
+        asked = ask(prior.inputs, of, value).reordered(model.inputs)
+        return model_error(model, asked, people, "unbiased", about="population", together=True)
+    except NotDefined:
+        return None
+
+
+def _up(value: float) -> float:
+    """Round up to three digits."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.ceil(value / unit * (1 - 1e-12)) * unit
+
+
+# --- the budget and the consent of a survey -------------------------------------------------------
+
+
+def budget_of(
+    survey: Survey,
+    collections: Mapping[str, Collection] | None = None,
+    rule: RepeatRule | None = None,
+    *,
+    level: str | None = None,
+) -> PersonBudget:
+    """Account for all answers of one person to a survey; of those who choose a level, if named."""
+    rule = rule or RepeatRule.read(survey.repeat)
+    collections = collections if collections is not None else survey.collections()
+    offered: dict[str, list[Mechanism]] = {}
+    groups: dict[str, list[str]] = {}
+    for collection in collections.values():
+        name = collection.question.name
+        every = list(collection.mechanisms.values())
+        chosen = [each for each in every if each.level == level] or every
+        offered[name] = [each.mechanism for each in chosen]
+        groups[name] = [each.group for each in every if each.group is not None]
+    joint = survey.joint
+    if joint is None:
+        return person_budget(offered, rule=rule, groups=groups)
+    return person_budget(
+        offered, joint=joint.prior, joint_of=joint.questions, rule=rule, groups=groups
+    )
+
+
+def who_text(each: CollectedMechanism) -> str:
+    """Say whom a mechanism is for: a group, a level; empty if it is for all.
+
+    A mechanism of a panel is for everybody of whom the same is known.
+    """
+    parts = [f'the group "{each.group}"'] if each.group is not None else []
+    parts += [f'the level "{each.level}"'] if each.level is not None else []
+    return " and ".join(parts)
+
+
+def make_consent(survey: Survey, budget: PersonBudget | None = None) -> Consent:
+    """Write the text that people agree to before they answer."""
+    collections = survey.collections()
+    budget = budget or budget_of(survey, collections)
+    rule = budget.rule
+    asked = tuple(
+        Asked.of(
+            collection.question.name,
+            collection.question.ask,
+            [(each.mechanism, who_text(each)) for each in collection.mechanisms.values()],
+            rule,
+        )
+        for collection in collections.values()
+    )
+    return Consent(
+        survey.title or survey.name,
+        asked,
+        together_texts(budget, survey.total),
+        tuple(_not_protected(survey)),
+        rule.describe(),
+        _until(survey),
+        _results(survey),
+    )
+
+
+def _not_protected(survey: Survey) -> list[str]:
+    texts = [
+        (
+            "That you answered, and on which day: it is not noise. No address, no device and no "
+            "time finer than a day is stored with a report, but the network that carries it to the "
+            "server sees your network address and the time."
+        )
+    ]
+    if any(question.grouped for question in survey.questions):
+        texts.append("The group that you belong to: it is sent with the report.")
+    if any(len(question.levels) > 1 for question in survey.questions):
+        texts.append(
+            "The level of protection that you choose: it is seen with the report. Choose it before "
+            "you think of your answer, and not because of it."
+        )
+    texts.append(
+        "What others know of you already, and what you tell them. The promises are about your "
+        "reports, not about what the results say of all people."
+    )
+    if survey.tokens == "open":
+        texts.append("Nobody checks who reports: others may send false reports.")
+    return texts
+
+
+def _until(survey: Survey) -> str:
+    parts = []
+    if survey.opens is not None:
+        parts.append(f"opens on {survey.opens.isoformat()}")
+    if survey.closes is not None:
+        parts.append(f"closes on {survey.closes.isoformat()}")
+    return f"The survey {' and '.join(parts)}." if parts else ""
+
+
+def _results(survey: Survey) -> str:
+    who = "Anybody sees" if survey.results == "public" else "The analysts of this survey see"
+    least = f", once there are {survey.least:,} reports" if survey.least else ""
+    return (
+        f"{who} the estimates for all people together{least}. The collector holds the numbers of "
+        "reports by day, and no report beside the random number that names it once it is counted."
+    )
+
+
+__all__ = [
+    "Check",
+    "Finding",
+    "Margin",
+    "SurveyRefused",
+    "budget_of",
+    "check",
+    "make_consent",
+    "margins_of",
+]

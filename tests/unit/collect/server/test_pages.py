@@ -1,0 +1,531 @@
+"""Pages of both addresses: what they show, what they keep to themselves, and their script."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from hashlib import sha256
+from html.parser import HTMLParser
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+import liftlock as ll
+from liftlock.collect.server.pages import COOKIE, static_files
+from liftlock.collect.server.pictures import Span, beliefs_of, days_chart
+from liftlock.collect.server.service import Service
+from liftlock.collect.server.views import Map
+from liftlock.collect.settings import Settings
+from liftlock.collect.store.sqlite import SqliteStore
+from liftlock.collect.wire import MOST
+from tests.unit.collect.server.harness import World, new_id, serving, survey_of
+from tests.vectors import make_decode
+
+HERE = Path(__file__).parent
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+SCRIPTS = ("question.js", "report.js", "memory.js")
+MOST_BYTES = 6_000
+"""The scripts of the question page together, compressed one by one as servers do."""
+
+PUBLIC = ("/", "/s/health", "/s/health/results", "/s/nobody", "/s/health/results/estimates.xml")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with serving(tmp_path) as made:
+        yield made
+
+
+class Reader(HTMLParser):
+    """Collects elements with their attributes, and the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(answer: httpx.Response, status: int = 200) -> Reader:
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return Reader(answer.text)
+
+
+def send(world: World, number: int) -> None:
+    """Report so many times, each output in turn."""
+    reports = [(new_id(), place % world.layout.outputs) for place in range(number)]
+    for start in range(0, number, MOST):
+        assert world.people.report(reports[start : start + MOST]).status_code == 200
+
+
+@contextmanager
+def serving_on(folder: Path, days: list[date], **fields: Any) -> Iterator[World]:
+    """Serve the survey on the first of some days, which may be changed meanwhile."""
+    settings = Settings.from_data({"store": str(folder / "store.sqlite")})
+    store = SqliteStore(folder / "store.sqlite", today=lambda: days[0])
+    service = Service(settings, surveys=[survey_of(**fields)], store=store, today=lambda: days[0])
+    made = World(service.open())
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+# --- what no page has -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_pages_hold_nothing_that_the_policy_forbids(path: str, world: World) -> None:
+    send(world, 30)
+    answer = world.people.get(path, follow_redirects=True)
+    policy = answer.headers["content-security-policy"]
+    for part in ("default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"):
+        assert part in policy
+    assert "unsafe" not in policy
+    assert "form-action 'none'" in policy
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    page = Reader(answer.text)
+    for name, attributes in page.elements:
+        assert name not in ("style", "iframe", "object", "embed", "base", "form"), path
+        assert not [key for key in attributes if key == "style" or key.startswith("on")], path
+        for key in ("src", "href"):
+            place = attributes.get(key) or ""
+            assert not re.match(r"(?i)[a-z]+:|//", place), place
+    assert all("src" in attributes for attributes in page.all("script"))
+
+
+def test_the_question_page_asks_for_trusted_types_and_its_own_scripts(world: World) -> None:
+    answer = world.people.get("/s/health")
+    policy = answer.headers["content-security-policy"]
+    for part in ("script-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'"):
+        assert part in policy
+    page = read(answer)
+    assert [each["src"] for each in page.all("script")] == ["/static/question.js"]
+    assert page.all("script")[0]["type"] == "module"
+
+
+def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
+    nasty = "<script>alert(1)</script>\u202e&\"'"
+    question = {
+        "name": "flu",
+        "ask": f"Ask {nasty}?",
+        "values": [nasty, "no"],
+        "guarantee": "ldp=1",
+    }
+    with serving(tmp_path, survey_of(title=nasty, questions=[question])) as world:
+        send(world, 20)
+        for path in ("/s/health", "/s/health/results"):
+            answer = world.people.get(path)
+            page = read(answer)
+            assert "alert(1)" in page.text, path
+            assert len(page.all("script")) == (path == "/s/health")
+            assert "\u202e" not in answer.text
+        inputs = read(world.people.get("/s/health")).all("input")
+        assert json.loads(inputs[0]["value"] or "") == nasty
+
+
+# --- the question page ----------------------------------------------------------------------------
+
+
+def test_nothing_on_the_question_page_can_be_submitted(world: World) -> None:
+    page = read(world.people.get("/s/health"))
+    assert not page.all("form")
+    assert [each["type"] for each in page.all("button")] == ["button"]
+    inputs = page.all("input")
+    assert [json.loads(each["value"] or "") for each in inputs] == ["none", "cold", "flu"]
+    assert {each["autocomplete"] for each in inputs} == {"off"}
+    assert len(page.all("fieldset")) == len(page.all("legend")) == 1
+
+
+def test_without_script_fields_are_disabled_and_the_page_says_why(world: World) -> None:
+    page = read(world.people.get("/s/health"))
+    assert all("disabled" in each for each in page.all("fieldset"))
+    assert "hidden" in page.all("button")[0]
+    words = " ".join(page.text.split())
+    assert "How are you today?" in words
+    assert "cannot be answered here without JavaScript" in words
+    outputs = world.layout.outputs
+    assert f"Sent is one of {outputs} reports, r1 to r{outputs}" in words
+    assert "can raise the probability of any answer at most 2.72-fold" in words.replace("\xa0", " ")
+
+
+def test_a_closed_question_and_one_that_is_not_open_yet_have_no_fields(tmp_path: Path) -> None:
+    for fields, words in (
+        ({"closes": "2026-05-03"}, "This question is closed"),
+        ({"opens": "2026-05-05"}, "This question opens on 2026-05-05."),
+    ):
+        folder = tmp_path / next(iter(fields))
+        folder.mkdir()
+        with serving(folder, survey_of(**fields)) as world:
+            page = read(world.people.get("/s/health"))
+            assert words in page.text
+            assert not page.all("fieldset")
+            assert not page.all("input")
+
+
+def test_groups_and_levels_are_chosen_and_each_says_what_it_reveals(tmp_path: Path) -> None:
+    asked = {"name": "pay", "ask": "Enough?", "values": ["no", "yes"]}
+    groups = {"north": {"prior": [6, 4]}, "south": {"prior": [3, 7]}}
+    levels = {"strict": "ldp=0.5", "open": "ldp=ln 3"}
+    survey = survey_of(questions=[{**asked, "groups": groups, "levels": levels}])
+    with serving(tmp_path, survey) as world:
+        page = read(world.people.get("/s/health"))
+        assert [each["value"] for each in page.all("option")] == ["", "north", "south"]
+        radios = [each["value"] for each in page.all("input")]
+        assert radios == ["strict", "open", '"no"', '"yes"']
+        words = page.text.replace("\xa0", " ")
+        assert "at most 1.65 times as likely" in words
+        assert "at most 3 times as likely" in words
+        assert "This is sent with the report" in words
+        for digest in world.service.mechanisms:
+            assert digest in words
+
+
+def test_open_mode_is_labelled(tmp_path: Path) -> None:
+    for tokens, shown in (("open", True), ("signed", False)):
+        folder = tmp_path / tokens
+        folder.mkdir()
+        with serving(folder, survey_of(tokens=tokens)) as world:
+            text = read(world.people.get("/s/health")).text
+            assert ("Anybody can send reports" in text) == shown
+            results = read(world.people.get("/s/health/results")).text
+            assert ("cannot be told from others" in results) == shown
+
+
+def test_the_start_lists_surveys_or_goes_to_the_only_one(tmp_path: Path, world: World) -> None:
+    answer = world.people.get("/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/s/health")
+    (tmp_path / "two").mkdir()
+    with serving(tmp_path / "two", survey_of(), survey_of(survey="work", title="Work")) as two:
+        page = read(two.people.get("/"))
+        assert [each["href"] for each in page.all("a")][1:] == ["/s/health", "/s/work"]
+
+
+def test_places_lie_as_on_a_map() -> None:
+    found = Map.of([(0, 0), (1, 0), (0, 2)])
+    assert found.columns == ("0", "1")
+    assert [row.name for row in found.rows] == ["2", "0"]
+    values = [[cell and cell.value for cell in row.cells] for row in found.rows]
+    assert values == [["[0, 2]", None], ["[0, 0]", "[1, 0]"]]
+
+
+# --- files that pages load ------------------------------------------------------------------------
+
+
+def test_scripts_are_small() -> None:
+    sizes = {name: len(gzip.compress(static_files()[name][0], 9)) for name in SCRIPTS}
+    print("compressed:", sizes, sum(sizes.values()))
+    assert 0 < sum(sizes.values()) <= MOST_BYTES
+
+
+def test_files_have_marks_and_are_asked_for_again(world: World) -> None:
+    for name, (body, kind, mark) in static_files().items():
+        answer = world.people.get(f"/static/{name}")
+        assert answer.content == body
+        assert answer.headers["content-type"] == kind
+        assert answer.headers["cache-control"] == "no-cache"
+        again = world.people.get(f"/static/{name}", headers={"if-none-match": mark})
+        assert (again.status_code, again.content) == (304, b"")
+    for name in ("collect.css", "..%2fpages.py", "survey.html"):
+        assert world.people.get(f"/static/{name}").status_code == 404
+
+
+def test_scripts_name_nothing_that_runs_text_or_leaves_the_address() -> None:
+    for name in SCRIPTS:
+        text = static_files()[name][0].decode()
+        for word in ("innerHTML", "eval(", "Function(", "document.write", "http:", "https:/"):
+            assert word not in text, (name, word)
+        for word in ("console.", "localStorage", "sessionStorage", "document.cookie", "sendBeacon"):
+            assert word not in text, (name, word)
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def test_results_show_estimates_days_and_proofs(tmp_path: Path) -> None:
+    days = [date(2026, 5, 4)]
+    with serving_on(tmp_path, days) as world:
+        send(world, 40)
+        days[0] = date(2026, 5, 6)
+        send(world, 20)
+        text = read(world.people.get("/s/health/results")).text.replace("\xa0", " ")
+        content = world.people.get("/v1/collections/health.flu/estimate").json()
+        file = world.people.get(f"/mechanisms/{world.layout.mechanism}.json")
+        assert world.people.get(f"/mechanisms/{'0' * 64}.json").status_code == 404
+        assert world.layout.mechanism in text
+        assert sha256(file.content).hexdigest() == world.layout.mechanism
+    assert "60 reports, open" in text
+    for each in content["answers"]:
+        assert f"“{each['name']}”" in text
+    shares = [f"{100 * each['value'] / 60:.3g} %" for each in content["answers"]]
+    assert all(share in text for share in shares)
+    assert "60 reports from 2026-05-04 to 2026-05-06" in text
+    assert "2026-05-04: 40 reports" in text
+    assert "2026-05-06: 20 reports" in text
+    assert "CERTIFIED: lip(epsilon=1)" in text
+
+
+def test_counts_are_shown_only_behind_these_are_not_answers(world: World) -> None:
+    send(world, 4 * 1009)
+    page = world.people.get("/s/health/results").text
+    assert page.count("1,009") >= world.layout.outputs
+    before, _, after = page.partition("These are not answers</summary>")
+    assert after
+    assert before.rpartition("<details")[2] == ' class="counts"><summary>'
+    assert ">r1<" not in before
+    assert ">1,009<" not in before
+    inside = after.partition("</details>")[0]
+    assert inside.count(">1,009<") == world.layout.outputs
+
+
+def test_before_the_first_report_there_is_no_estimate(world: World) -> None:
+    text = read(world.people.get("/s/health/results")).text
+    assert "There is no report yet." in text
+    assert "What one answer reveals" in text
+
+
+def test_fewer_reports_than_the_least_are_not_told(tmp_path: Path) -> None:
+    days = [date(2026, 5, 4)]
+    with serving_on(tmp_path, days, least=50) as world:
+        send(world, 37)
+        text = read(world.people.get("/s/health/results")).text
+        assert "fewer than 50 reports" in text
+        assert "37" not in re.sub(r"[0-9a-f]{64}|\d+/\d+|\d\.\d+", "", text)
+        assert "Counts of reports" not in text
+        rows = world.people.get("/s/health/results/estimates.csv").text.splitlines()
+        assert len(rows) == 1
+        days[0] = date(2026, 5, 5)
+        send(world, 60)
+        text = read(world.people.get("/s/health/results")).text
+        assert "97 reports, open" in text
+        assert "2026-05-05: 60 reports" in text
+        assert "2026-05-04:" not in text
+        assert "1 day of fewer than 50 reports left out" in text
+
+
+def test_downloads_agree_with_the_estimate(world: World) -> None:
+    send(world, 500)
+    content = world.people.get("/v1/collections/health.flu/estimate").json()
+    answers = [(each["name"], each["value"], each["low"]) for each in content["answers"]]
+    place = "/s/health/results/estimates."
+    answer = world.people.get(f"{place}csv")
+    assert "attachment" in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(r["answer"], float(r["estimate"]), float(r["low"])) for r in rows] == answers
+    table = pq.read_table(io.BytesIO(world.people.get(f"{place}parquet").content))
+    columns = [table[name].to_pylist() for name in ("answer", "estimate", "low")]
+    assert list(zip(*columns, strict=True)) == answers
+    assert set(table["reports"].to_pylist()) == {500}
+    assert world.people.get(f"{place}json").json() == {"health.flu": content}
+    assert world.people.get(f"{place}xlsx").status_code == 404
+
+
+def test_results_of_analysts_are_not_on_the_public_address(tmp_path: Path) -> None:
+    with serving(tmp_path, survey_of(results="analysts")) as world:
+        send(world, 40)
+        for path in ("results", "results/estimates.csv", "results/estimates.json"):
+            page = read(world.people.get(f"/s/health/{path}"), 403)
+            assert "flu" not in page.text
+        assert "/results" not in world.people.get("/s/health").text
+
+
+# --- signing in -----------------------------------------------------------------------------------
+
+OWN = {"sec-fetch-site": "same-origin", "origin": "http://collect.test"}
+
+
+def sign_in(world: World, token: str, **headers: str) -> httpx.Response:
+    return world.nobody("POST", "/sign-in", data={"token": token}, headers={**OWN, **headers})
+
+
+def test_the_dashboard_is_for_analysts_who_sign_in(world: World) -> None:
+    send(world, 40)
+    for path in ("/", "/s/health", "/s/health/estimates.csv"):
+        answer = world.nobody.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in"), path
+    page = read(world.nobody.get("/sign-in"))
+    assert [each["type"] for each in page.all("input")] == ["password"]
+    answer = sign_in(world, world.service.admin_token)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{COOKIE}=")
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert "expires" not in cookie.lower()
+    assert "max-age" not in cookie.lower()
+    assert "40 reports" in read(world.nobody.get("/s/health")).text
+    assert world.nobody.get("/s/health").headers["cache-control"] == "no-store"
+    rows = world.nobody.get("/s/health/estimates.csv").text.splitlines()
+    assert len(rows) == 4
+    answer = world.nobody("POST", "/sign-out", headers=OWN)
+    assert answer.headers["location"] == "/sign-in"
+    assert world.nobody.get("/s/health").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://elsewhere.test"},
+        {"origin": "null"},
+    ],
+    ids=str,
+)
+def test_forms_of_other_pages_do_nothing(headers: dict[str, str], world: World) -> None:
+    answer = sign_in(world, world.service.admin_token, **headers)
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+    sign_in(world, world.service.admin_token)
+    assert world.nobody("POST", "/sign-out", headers={**OWN, **headers}).status_code == 403
+    assert world.nobody.get("/s/health").status_code == 200
+
+
+def test_a_form_without_a_sender_does_nothing(world: World) -> None:
+    answer = world.nobody("POST", "/sign-in", data={"token": world.service.admin_token})
+    assert answer.status_code == 403
+
+
+def test_wrong_tokens_and_wrong_roles_are_told_apart(world: World) -> None:
+    for token in ("", "wrong", "x" * 10_000, "\x00é"):
+        answer = sign_in(world, token)
+        assert "This token is not known." in read(answer, 403).text
+        assert "set-cookie" not in answer.headers
+    made = world.operator("POST", "/v1/operators", json={"name": "ann", "role": "auditor"}).json()
+    assert "may not see results" in read(sign_in(world, made["token"]), 403).text
+    made = world.operator("POST", "/v1/operators", json={"name": "bob", "role": "analyst"}).json()
+    assert sign_in(world, made["token"]).status_code == 303
+    assert "bob" in read(world.nobody.get("/")).text
+    world.operator("DELETE", "/v1/operators/bob")
+    assert world.nobody.get("/s/health").status_code == 303
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def test_bars_of_days_are_as_high_as_their_reports() -> None:
+    days = [Span(date(2026, 5, day), date(2026, 5, day), n) for day, n in ((1, 10), (3, 40))]
+    drawing = days_chart(days, "x")
+    heights = [float(found) for found in re.findall(r'<rect [^>]*height="([\d.]+)"', drawing)]
+    assert heights[1] == pytest.approx(4 * heights[0], rel=0.01)
+    assert "style=" not in drawing
+
+
+def test_beliefs_without_a_prior_are_those_of_bayes() -> None:
+    made = ll.design(ll.Intervals.of({"a": (0, 1), "b": (0, 1)}), ll.LDP("ln 3"))
+    found = beliefs_of(made)
+    assert found is not None
+    weights = made.table.floats()
+    for before, high, low in zip(found.before, found.highest, found.lowest, strict=True):
+        after = [before * a / (before * a + (1 - before) * b) for a, b in weights.T]
+        assert max(after) == pytest.approx(high)
+        assert min(after) == pytest.approx(low)
+
+
+def test_beliefs_under_a_prior_are_those_of_bayes() -> None:
+    prior = np.array([0.7, 0.2, 0.1])
+    made = ll.design(ll.Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), ll.LIP("1"))
+    found = beliefs_of(made)
+    assert found is not None
+    joint = prior[:, None] * made.table.floats()
+    after = joint / joint.sum(axis=0)
+    assert found.before == pytest.approx(prior)
+    assert found.highest == pytest.approx(after.max(axis=1))
+    assert found.lowest == pytest.approx(after.min(axis=1))
+
+
+# --- the script -----------------------------------------------------------------------------------
+
+FALSE_ALARM = 1e-6
+DRAWS = 100_000
+
+
+def run_script(asked: dict[str, Any]) -> dict[str, Any]:
+    assert NODE is not None
+    script = str(resources.files("liftlock.collect.server") / "static" / "report.js")
+    ended = subprocess.run(
+        [NODE, HERE / "vectors.mjs", script, make_decode.FILE, json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def chi_square(counts: list[int], weights: list[int]) -> float:
+    """Return the p-value of counts against the exact law; what cannot occur must not."""
+    expected = np.array(weights, dtype=float) / sum(weights) * sum(counts)
+    possible = expected > 0
+    assert not np.array(counts)[~possible].any()
+    return float(stats.chisquare(np.array(counts)[possible], expected[possible]).pvalue)
+
+
+@needs_node
+def test_the_script_decodes_the_golden_vectors_and_draws_the_exact_law(world: World) -> None:
+    served = world.service.served["health.flu"]
+    table = served.collection.mechanisms[served.default]
+    rows = [[int(weight) for weight in row] for row in table.mechanism.table.weights]
+    file = table.file.decode()
+    damaged = file.replace(str(rows[0][0]), str(rows[0][0] + 1), 1)
+    outputs, digest = table.outputs, table.digest
+    wide = '{"a": 4611686018427387904, "b": "12345678901234567890\\" 1", "c": -1.25e3}'
+    found = run_script(
+        {
+            "rows": [[str(weight) for weight in row] for row in rows],
+            "bits": table.mechanism.table.bits,
+            "count": DRAWS,
+            "texts": [wide],
+            "files": [
+                [file, digest, outputs],
+                [damaged, digest, outputs],
+                [damaged, sha256(damaged.encode()).hexdigest(), outputs],
+                [file, digest, outputs + 1],
+            ],
+            "edges": [0, 10, 20.5, 30],
+            "numbers": [-5, 0, 9.99, 10, 20.4, 20.5, 30, 99],
+        }
+    )
+    cases = json.loads(make_decode.FILE.read_text())["cases"]
+    assert found["wrong"] == []
+    assert found["draws"] == sum(len(row) for case in cases for row in case["draws"])
+    assert {case["bits"] for case in cases} >= {1, 52, 62}
+    for counts, weights in zip(found["counts"], rows, strict=True):
+        assert sum(counts) == DRAWS
+        assert chi_square(counts, weights) > FALSE_ALARM / len(rows)
+    assert found["read"] == [
+        {"a": "4611686018427387904", "b": '12345678901234567890" 1', "c": -1250}
+    ]
+    good, *bad = found["refusals"]
+    assert good == [[str(weight) for weight in row] for row in rows]
+    assert bad[0] == "The table that came is not the one that was announced."
+    assert bad[1] == bad[2] == "The table that came is damaged."
+    bins = np.searchsorted([10, 20.5], [-5, 0, 9.99, 10, 20.4, 20.5, 30, 99], side="right")
+    assert found["bins"] == bins.tolist()
+    assert found["place"] == 1

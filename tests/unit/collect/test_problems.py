@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from liftlock.collect.problems import KINDS, SCHEMA, Problem
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_every_problem_is_one_of_rfc_9457(key: str) -> None:
+    problem = Problem(key, "something", extension=1)
+    told = json.loads(problem.body())
+    jsonschema.validate(told, SCHEMA)
+    assert told["type"] == f"/problems/{key}"
+    assert told["status"] == problem.status >= 400
+    assert told["extension"] == 1
+    assert problem.headers()["content-type"] == "application/problem+json"
+    assert re.fullmatch("[a-z-]+", key)
+
+
+def test_those_who_are_to_come_again_are_told_when() -> None:
+    later = {key for key in KINDS if "retry-after" in Problem(key).headers()}
+    assert later == {"busy", "too-many-requests", "read-only", "disk-full"}
+    assert Problem("busy", headers={"retry-after": "7"}).headers()["retry-after"] == "7"
