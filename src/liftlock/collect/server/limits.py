@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import time
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -150,9 +152,18 @@ class Sweeper:
                 continue
             seen[connection] = before
             if now - before[2] > self._longest[phase] and connection.transport is not None:
-                connection.transport.abort()
+                _reset(connection.transport)
                 self.ended += 1
         self._since = seen
+
+
+def _reset(transport: Any) -> None:
+    """End a connection at once: what was not read is not kept for the client either."""
+    raw = transport.get_extra_info("socket")
+    if raw is not None:
+        with suppress(OSError):
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 def _phase(connection: Any) -> tuple[int, str]:
