@@ -20,7 +20,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from liftlock._runtime.naming import refuse_existing
+from liftlock._runtime.naming import status, write_errors_at
 from liftlock._runtime.storage import check_writable, destination
 from liftlock.collect.store.fold import Row, Sifted, sift
 from liftlock.collect.store.place import Place, sync_folder
@@ -81,7 +81,7 @@ class StandardConnection:
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._errors():
-            self._raw = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+            self._raw = sqlite3.connect(path, isolation_level=None, timeout=0)
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement, and return its rows."""
@@ -752,9 +752,21 @@ class _Journal:
             for digest, content in self._run("SELECT sha256, content FROM file")
             if hashlib.sha256(content).hexdigest() != digest
         ]
+        wrong += [
+            f"{name}: output {output} is counted, an output that its mechanism does not have"
+            for name, output in self._run(
+                "SELECT name, output FROM counts JOIN mechanism ON mechanism.id = mechanism"
+                " JOIN collection ON collection.id = collection"
+                " WHERE output NOT BETWEEN 0 AND outputs - 1 OR n < 1"
+            )
+        ]
         for name, known in self._known.items():
             ((ids,),) = self._run(f"SELECT count(*) FROM seen_{known.key}")
-            counted = self._read_counts(known).total
+            ((counted,),) = self._run(
+                "SELECT coalesce(sum(n), 0) FROM counts WHERE mechanism IN"
+                " (SELECT id FROM mechanism WHERE collection = ?)",
+                known.key,
+            )
             if ids != counted:
                 wrong.append(f"{name}: {counted:,} reports are counted, of {ids:,} ids")
         return wrong
@@ -838,17 +850,17 @@ def write_copy(connection: Connection, path: Path) -> None:
     """Write a copy of a database to a new file, which appears when it is whole and on disk."""
     check_writable(path)
     place = destination(path)
-    refuse_existing(place)
+    if status(place) is not None:
+        raise FileError("the file exists already", where=str(path), remedy="choose another name")
     partial = place.with_name(f".{place.name}.{os.getpid()}.new")
-    try:
-        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
-        connection.run("VACUUM INTO ?", (str(partial),))
-        handle = os.open(partial, os.O_RDWR)
+    with write_errors_at(path):
         try:
-            os.fsync(handle)
+            # Only the owner may read it, from the first byte on.
+            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+            connection.run("VACUUM INTO ?", (str(partial),))
+            with partial.open("rb+") as stream:
+                os.fsync(stream.fileno())
+            partial.rename(place)
+            sync_folder(place.parent)
         finally:
-            os.close(handle)
-        os.link(partial, place)
-        sync_folder(place.parent)
-    finally:
-        partial.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)

@@ -307,9 +307,9 @@ class Asked:
         """What leaves the device."""
         sizes = sorted({each.outputs for each in self.reveals} - {0})
         if not sizes:
-            return "one report, drawn by the noise, with a random number"
-        texts = "; or ".join(map(_report_names, sizes))
-        return f"one of {texts}, and a random number that is the name of the report"
+            return "one report, and a random number that names it"
+        texts = " or ".join(f"one of {size:,} reports ({_report_names(size)})" for size in sizes)
+        return f"{texts}, and a random number that names it"
 
     def paragraphs(self) -> Iterator[str]:
         """Say what is asked, what is sent, and the worst case."""

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError, LiftlockError
 from liftlock.estimate import Aggregate
+from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
 from liftlock.model.confidence import read_confidence
+from liftlock.notions import LDP
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.collection import CollectedMechanism, Collection
@@ -40,6 +42,8 @@ SOUND = (
 _NUMBERED = re.compile(r"^(.+?)-(\d+)$")
 _MOST_LETTERS = 40
 _MOST_SHOWN = 6
+_STEPS = 10**6
+"""Widened ends are whole numbers of millionths."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Learnt:
     priors: Intervals | None
     """The new set; None if what was known is kept."""
     why: str = ""
+    wrong: str = ""
+    """What was wrong with the prior that the round was designed for; empty if nothing shows."""
 
     def __str__(self) -> str:
         whom = f" ({self.group})" if self.group is not None else ""
@@ -71,6 +77,7 @@ class Learnt:
         return (
             f"{self.question}{whom}: {', '.join(shown)}, which hold the shares of the population "
             f"with confidence {sure} over {near.evidence}; LDP holds whatever is true"
+            + (f"; {self.wrong}" if self.wrong else "")
         )
 
     def content(self) -> dict[str, Any]:
@@ -81,6 +88,7 @@ class Learnt:
             "reports": self.reports,
             "priors": None if self.priors is None else self.priors.to_data(),
             "kept": self.why,
+            "wrong": self.wrong,
             "text": str(self),
         }
 
@@ -116,6 +124,7 @@ def plan_next_round(
     counts: Counts,
     confidence: object = "0.99",
     *,
+    drift: object = 0,
     name: str | None = None,
     opens: date | None = None,
     closes: date | None = None,
@@ -124,15 +133,18 @@ def plan_next_round(
 
     `counts` are those of the closed round; collections and mechanisms without reports may be left
     out. Each group has a set of its own, each with the whole confidence: a person is in one group.
+    A `drift` of 0.1 widens the sets, so that they hold too if every share changes until then by a
+    factor of e^0.1 at most.
     """
     beta = read_confidence(confidence)
+    moved = Budget.of(drift, name="drift")
     collections = survey.collections()
     _check_counts(collections, counts)
     learnt: list[Learnt] = []
     questions = []
     for key, collection in collections.items():
         found = [
-            _learn(collection, population, counts.get(key, {}), beta)
+            _widened(_learn(collection, population, counts.get(key, {}), beta), moved)
             for population in collection.question.populations
         ]
         learnt += found
@@ -232,7 +244,44 @@ def _learn(
         return kept(str(error))
     if all(low == 0 for low in near.lower) and all(high == 1 for high in near.upper):
         return kept("the reports are too few to say anything of any share")
-    return Learnt(question.name, population.group, reports, near)
+    wrong = _what_was_wrong(near, [each for each, _ in own])
+    return Learnt(question.name, population.group, reports, near, "", wrong)
+
+
+def _widened(found: Learnt, drift: Budget) -> Learnt:
+    """Widen a set by a drift of all shares, outward."""
+    most = drift.exp().upper
+    if found.priors is None or most is None or most <= 1:
+        return found
+    near = found.priors
+    unit = Fraction(1, _STEPS)
+    return replace(
+        found,
+        priors=Intervals(
+            near.inputs,
+            tuple(low / most // unit * unit for low in near.lower),
+            tuple(min(-(-high * most // unit) * unit, Fraction(1)) for high in near.upper),
+            near.confidence,
+            f"{near.evidence} and a drift of at most {drift}",
+        ),
+    )
+
+
+def _what_was_wrong(near: Intervals, own: Sequence[CollectedMechanism]) -> str:
+    """Say that the prior of the round is not in the set, and what its people had all the same."""
+    prior = own[0].mechanism.context
+    if not isinstance(prior, Prior):
+        return ""
+    masses = prior.reordered(near.inputs).fractions
+    if all(low <= p <= high for low, p, high in zip(near.lower, masses, near.upper, strict=True)):
+        return ""
+    levels = [LDP.measure(each.mechanism.channel).value.upper for each in own]
+    known = [level for level in levels if level is not None]
+    most = f"LDP {round_up_text(max(known))}" if len(known) == len(levels) else "nothing"
+    return (
+        "the prior of this round is not among them, so it was wrong, and those who answered have "
+        f"{most}, not what it promised"
+    )
 
 
 def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]) -> str:

@@ -156,8 +156,8 @@ def test_what_is_sent_and_that_a_change_shows(designed: ll.Mechanism) -> None:
     outputs = len(designed.table.outputs)
     assert outputs == 4
     assert first == (
-        "How are you today? Your device sends one of r1, r2, r3, r4, and a random number that is "
-        "the name of the report; never your answer."
+        "How are you today? Your device sends one of 4 reports (r1, r2, r3, r4), and a random "
+        "number that names it; never your answer."
     )
     memo = Asked.of("flu", "How are you today?", [(designed, "")], RepeatRule.read("memo=2"))
     assert memo.changes is not None

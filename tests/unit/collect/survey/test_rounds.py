@@ -260,3 +260,42 @@ def test_counts_of_another_width_are_refused(first: Survey) -> None:
         plan_next_round(first, {name: {digest: [1, 2]}})
     with pytest.raises(InputError, match="confidence"):
         plan_next_round(first, {name: {digest: [10, 2, 3]}}, "1")
+
+
+def test_a_declared_drift_widens_the_sets(first: Survey) -> None:
+    """Shares that drift by a factor of e^0.1 stay inside, and the guarantee holds under them."""
+    counts = counts_of(first, 1)
+    still = known(plan_next_round(first, counts))
+    planned = plan_next_round(first, counts, drift="0.1")
+    wide = known(planned)
+    assert wide.evidence == "5,000 reports and a drift of at most 0.1"
+    factor = Fraction(math.exp(0.1))
+    for low, high, wide_low, wide_high in zip(
+        still.lower, still.upper, wide.lower, wide.upper, strict=True
+    ):
+        assert wide_low <= low / factor
+        assert min(high * factor, Fraction(1)) <= wide_high
+        assert low / factor - wide_low < Fraction(2, 10**6)
+    assert Survey.from_data(planned.survey.content()) == planned.survey
+    moved = {"none": Fraction(69, 100), "cold": Fraction(21, 100), "flu": Fraction(10, 100)}
+    assert all(TRUTH[x] / factor <= p <= TRUTH[x] * factor for x, p in moved.items())
+    assert holds(wide, moved)
+    (collection,) = planned.survey.collections().values()
+    joint: enumeration.Joint = {(x,): p for x, p in moved.items()}
+    falls, rises = enumeration.extremes(joint, [enumeration.rows_of(collection.default.mechanism)])
+    assert math.log(max(falls, rises)) <= 1
+
+
+def test_a_prior_that_was_wrong_is_told() -> None:
+    """Those who answered were promised LIP under a prior that the reports rule out."""
+    survey = survey_of({**FLU, "prior": {"none": 100, "cold": 200, "flu": 700}})
+    planned = plan_next_round(survey, counts_of(survey, 1, 5000))
+    (learnt,) = planned.learnt
+    (collection,) = survey.collections().values()
+    rows = enumeration.rows_of(collection.default.mechanism)
+    told = float(learnt.wrong.partition("have LDP ")[2].partition(",")[0])
+    assert 0 <= told - math.log(enumeration.ldp_ratio([rows])) < 0.01
+    assert "it was wrong" in str(learnt)
+    right = survey_of({**FLU, "prior": {"none": 700, "cold": 200, "flu": 100}})
+    (learnt,) = plan_next_round(right, counts_of(right, 1, 5000)).learnt
+    assert learnt.wrong == ""
