@@ -139,10 +139,10 @@ class Sweeper:
             "rest": body,
         }
         self._since: dict[Any, tuple[int, str, float]] = {}
-        self.ended = 0
 
-    def sweep(self, connections: set[Any], now: float) -> None:
-        """End those that are late."""
+    def sweep(self, connections: set[Any], now: float) -> int:
+        """End those that are late, and return how many."""
+        ended = 0
         seen: dict[Any, tuple[int, str, float]] = {}
         for connection in list(connections):
             request, phase = _phase(connection)
@@ -153,8 +153,9 @@ class Sweeper:
             seen[connection] = before
             if now - before[2] > self._longest[phase] and connection.transport is not None:
                 _reset(connection.transport)
-                self.ended += 1
+                ended += 1
         self._since = seen
+        return ended
 
 
 def _reset(transport: Any) -> None:
