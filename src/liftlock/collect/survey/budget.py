@@ -35,6 +35,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model import AnyUserPrior, Conditional, Intervals, Prior, PriorSet
+from liftlock.model.channel import Channel
 from liftlock.notions import LDP
 from liftlock.notions.measurement import number_to_json
 
@@ -315,7 +316,11 @@ def person_budget(
             "in a group of each: together LDP alone is promised"
         )
     how = "by the bound that holds whatever the answers have in common"
-    exact = len(spendings) == 1
+    exact = len(spendings) == 1 and all(
+        isinstance(each.channel, Channel)
+        for mechanisms in questions.values()
+        for each in mechanisms
+    )
     if joint is not None:
         names = tuple(joint_of) or tuple(questions)
         levels, attained, said = _joint_levels(questions, joint, names, rule)
