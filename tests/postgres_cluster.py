@@ -119,8 +119,16 @@ class Cluster:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        """Start the server and wait until it answers."""
-        told = {"listen_addresses": "", "unix_socket_directories": str(self.folder)}
+        """Start the server and wait until it answers.
+
+        It ends with the thread that calls this: let that be one that lives as long as the test.
+        """
+        told = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.folder),
+            # After a kill it syncs the disk once, not file by file.
+            "recovery_init_sync_method": "syncfs",
+        }
         options = [f"-c{name}={value}" for name, value in {**told, **self.settings}.items()]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -156,7 +164,7 @@ class Cluster:
                 os.kill(process, signal.SIGKILL)
         self.process.wait(SECONDS)
         end = time.monotonic() + SECONDS
-        while any(Path(f"/proc/{child}").exists() for child in children):
+        while any(map(_runs, children)):
             assert time.monotonic() < end
             time.sleep(0.01)
 
@@ -173,6 +181,14 @@ class Cluster:
         programs = find_programs()
         assert programs is not None
         return {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _runs(process: int) -> bool:
+    """Tell whether a process is there, and not only waits to be noticed as ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _children(parent: int) -> list[int]:

@@ -6,9 +6,14 @@ import click
 
 from liftlock.cli._options import OrderedGroup
 from liftlock.cli.collect.backup import backup_command
+from liftlock.cli.collect.check import check_command
 from liftlock.cli.collect.close import close_command
+from liftlock.cli.collect.demo import demo_command
 from liftlock.cli.collect.erase import erase_command
 from liftlock.cli.collect.estimate import estimate_command
+from liftlock.cli.collect.export import export_command
+from liftlock.cli.collect.new import new_command
+from liftlock.cli.collect.next import next_command
 from liftlock.cli.collect.serve import serve_command
 from liftlock.cli.collect.token import token_command
 from liftlock.cli.collect.verify import verify_command
@@ -23,6 +28,9 @@ def collect_command(context: click.Context) -> None:
     tells estimates with their intervals.
 
     \b
+    liftlock collect demo --open
+    liftlock collect new health.yaml
+    liftlock collect check health.yaml
     liftlock collect serve health.yaml
     """
     if context.invoked_subcommand is None:
@@ -30,9 +38,14 @@ def collect_command(context: click.Context) -> None:
 
 
 for command in (
+    new_command,
+    check_command,
     serve_command,
+    demo_command,
     estimate_command,
+    export_command,
     close_command,
+    next_command,
     erase_command,
     backup_command,
     verify_command,

@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from liftlock._runtime.naming import status
+from liftlock._runtime.storage import check_writable
 from liftlock.errors import FileError, extra
+
+
+def check_new(path: Path) -> None:
+    """Refuse a file that is there already, or cannot be written."""
+    check_writable(path)
+    if status(path) is not None or path.is_symlink():
+        raise FileError(
+            "the file exists already", where=str(path), remedy="choose another name, or move it"
+        )
 
 
 def survey_text(content: Mapping[str, Any], path: Path) -> str:

@@ -54,15 +54,15 @@ class PlaceOptions(OptionGroup):
 
     def read(self, survey: Path | None) -> Settings:
         """Return the settings of the store."""
-        given = {"store": self.store, "admin_token": self.token}
-        return read_settings([] if survey is None else [survey], self.settings, given)
+        surveys = [] if survey is None else [survey]
+        return read_settings(surveys, self.settings, {"store": self.store})
 
     @contextmanager
     def open(self, survey: Path | None) -> Iterator[Curator]:
         """Open the store, or reach the server that has it."""
         settings = self.read(survey)
         if self.server is not None:
-            yield _reach(self.server, settings)
+            yield _reach(self.server, self.token or settings.admin_token)
             return
         refuse_missing(settings)
         from liftlock.collect.store import open_store
@@ -323,9 +323,9 @@ class OnServer:
         return json.loads(text) if text else None
 
 
-def _reach(address: str, settings: Settings) -> OnServer:
-    """Return the server at an address; its loopback address may be written as a bare port."""
-    if not settings.admin_token:
+def _reach(address: str, token: str) -> OnServer:
+    """Return the server at an address."""
+    if not token:
         raise click.UsageError(f"--server needs a token: give --token, or set {PREFIX}ADMIN_TOKEN")
     if not address.startswith(("http://", "https://")):
         raise InputError(
@@ -333,7 +333,7 @@ def _reach(address: str, settings: Settings) -> OnServer:
             value=address,
             remedy="write it like http://127.0.0.1:8124",
         )
-    return OnServer(address, settings.admin_token)
+    return OnServer(address, token)
 
 
 def _refusal(error: urllib.error.HTTPError, address: str) -> InputError:

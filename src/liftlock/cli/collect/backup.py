@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from liftlock._runtime.naming import refuse_existing
 from liftlock.cli._console import show, show_status
 from liftlock.cli._options import FILE, option_group
+from liftlock.cli.collect._files import check_new
 from liftlock.cli.collect._place import PlaceOptions
 
 
@@ -35,7 +35,7 @@ def backup_command(survey: Path, output: Path | None, place: PlaceOptions) -> in
     if place.server is None:
         if output is None:
             raise click.UsageError("no file: name the copy by -o")
-        refuse_existing(output)
+        check_new(output)
     elif output is not None:
         raise click.UsageError("a server names the copy itself: leave out -o")
     with place.open(survey) as curator, show_status("copying"):

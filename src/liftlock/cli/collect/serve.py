@@ -50,11 +50,12 @@ def serve_command(
     found = read_settings(surveys, settings, options)
     from liftlock.collect.server.run import serve
     from liftlock.collect.server.service import Service
+    from liftlock.collect.survey.check import check
 
     read = [Survey.read(path) for path in found.surveys]
     with show_status("designing") as progress:
         for survey in read:
-            survey.collections(progress=progress)
+            check(survey, progress=progress).require()
         service = Service(found.changed(surveys=(), store=found.place), surveys=read)
     serve(service=service, announce=announce)
     return 0
@@ -63,11 +64,13 @@ def serve_command(
 def announce(service: Service, public: str, admin: str) -> None:
     """Print where everything is, and how it ends."""
     settings = service.settings
-    lines = [f"dashboard and surveys  {public}"]
-    lines += [f"question page          {public}c/{name}" for name in service.served]
-    lines += [f"admin                  {admin}"]
+    surveys = dict.fromkeys(each.survey.name for each in service.served.values())
+    lines = [f"people       {public}"]
+    lines += [f"questions    {public}s/{name}" for name in surveys]
+    lines += [f"results      {public}s/{name}/results" for name in surveys]
+    lines += [f"admin        {admin}"]
     if not settings.admin_token:
-        lines += [f"owner token            {service.admin_token}  (only shown now)"]
-    lines += [f"store                  {settings.place.rpartition('@')[2]}"]
+        lines += [f"owner token  {service.admin_token}  (only shown now)"]
+    lines += [f"store        {settings.place.rpartition('@')[2]}"]
     lines += ["Stop it with Ctrl-C."]
     show("\n".join(lines), wrap=False)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import write_atomically
 from liftlock.cli._console import show, show_json
 from liftlock.cli._options import FILE, JSON_HELP, OrderedGroup, csv_text, option_group
+from liftlock.cli.collect._files import check_new
 from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen
 from liftlock.collect.survey import Survey
 from liftlock.errors import InputError
@@ -114,7 +114,7 @@ def issue_command(
             where=read.where,
             remedy="write tokens: signed into it",
         )
-    refuse_existing(output)
+    check_new(output)
     with place.open(survey) as curator:
         rows = [(name, *each) for name in names for each in curator.issue(name, number)]
     write_atomically(output, csv_text(["question", "id", "tag"], rows))

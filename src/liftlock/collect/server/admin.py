@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import tomllib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,9 @@ from liftlock.collect.server.openapi import (
 )
 from liftlock.collect.server.public import BY_MECHANISM, COLLECTION, HEALTH, OBJECT, metrics
 from liftlock.collect.server.service import ChangedSurvey, Service
-from liftlock.collect.survey import Survey
-from liftlock.errors import LiftlockError, extra
+from liftlock.collect.survey.file import Source, parse_source
+from liftlock.collect.survey.survey import read_survey
+from liftlock.errors import FileError, LiftlockError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,6 +33,18 @@ MOST_SURVEY = 4_000_000
 """The most bytes of a survey."""
 MOST_TOKENS = 10_000
 """The most write tokens that are made at a time."""
+
+
+_FILES = frozenset({"prior", "intervals", "ball", "centre", "family", "file", "panel", "priors"})
+"""The keys of a survey whose text is the name of a file."""
+_NO_FILE = re.compile(r"none|unknown|no|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE)
+
+
+_LANGUAGES = {
+    "application/json": "JSON",
+    "application/yaml": "YAML",
+    "application/toml": "TOML",
+}
 
 
 class _Number(msgspec.Struct, forbid_unknown_fields=True):
@@ -105,17 +117,17 @@ async def put_collection(request: Request) -> Response:
 
 async def _put(request: Request, name: str, collection: str | None) -> Response:
     media = request.headers.get("content-type", "").partition(";")[0].strip()
-    told = _parse(await _body(request, MOST_SURVEY), media)
+    source = _parse(await _body(request, MOST_SURVEY), media)
     service = service_of(request)
     try:
-        survey = Survey.from_data(told)
+        survey = read_survey(source)
         if survey.name != name:
             raise Problem("refused-survey", f"the survey is {survey.name!r}, the address {name!r}")
         asked = [f"{name}.{question.name}" for question in survey.questions]
         if collection is not None and collection not in asked:
             raise Problem("refused-survey", f"the survey has no question {collection!r}")
         new = not any(each in service.served for each in asked)
-        names = await _do(request, service.put, survey)
+        names = await service.designs(service.put, survey)
     except ChangedSurvey as error:
         raise Problem("other-survey", str(error)) from None
     except LiftlockError as error:
@@ -124,24 +136,33 @@ async def _put(request: Request, name: str, collection: str | None) -> Response:
     return answer({"survey": name, "collections": names}, status=201 if new else 200)
 
 
-def _parse(body: bytes, media: str) -> Any:
+def _parse(body: bytes, media: str) -> Source:
+    """Read the survey in a body; raises Problem."""
+    language = _LANGUAGES.get(media)
+    if language is None:
+        raise Problem("unsupported-media-type", f"send one of {', '.join(_LANGUAGES)}")
     try:
         text = body.decode()
-        if media == "application/json":
-            return json.loads(text)
-        if media == "application/toml":
-            return tomllib.loads(text)
-        if media in ("application/yaml", "application/x-yaml", "text/yaml"):
-            with extra("collect"):
-                import yaml
+    except UnicodeDecodeError:
+        raise Problem("malformed", "the body is not UTF-8") from None
+    try:
+        source = parse_source(text, Path("the body"), language)
+    except FileError as error:
+        raise Problem("malformed", str(error)) from None
+    _refuse_files(source.data)
+    return source
 
-            try:
-                return yaml.safe_load(text)
-            except yaml.YAMLError:
-                raise ValueError("not YAML") from None
-    except (ValueError, RecursionError):
-        raise Problem("malformed", f"the body is not {media} in UTF-8") from None
-    raise Problem("unsupported-media-type", "send application/json, application/yaml or .../toml")
+
+def _refuse_files(told: Any, key: str = "") -> None:
+    """Refuse names of files, which would be files of the server; raises Problem."""
+    if isinstance(told, dict):
+        for name, value in told.items():
+            _refuse_files(value, str(name))
+    elif isinstance(told, list):
+        for value in told:
+            _refuse_files(value, key)
+    elif key in _FILES and isinstance(told, str) and not _NO_FILE.fullmatch(told.strip()):
+        raise Problem("refused-survey", f"{key}: files are not read here; write the numbers")
 
 
 async def close(request: Request) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -81,7 +82,10 @@ class Application:
         async def sending(message: Any) -> None:
             nonlocal started
             started = True
-            await send(message)
+            try:
+                await send(message)
+            except Exception as error:
+                raise _Gone from error
 
         extra = self._allow_origin(scope["headers"]) if self._origins else []
         path: str = scope["path"]
@@ -97,11 +101,14 @@ class Application:
                 await _preflight(sending, extra)
             else:
                 await self._other(scope, receive, sending, extra)
+        except _Gone:
+            self.service.metrics.requests["left", 499] += 1
         except Exception as error:
             log.error("failed: %s", where_of(error))
             self.service.metrics.requests["failed", 500] += 1
             if not started:
-                await _send_problem(send, Problem("internal"))
+                with suppress(Exception):
+                    await _send_problem(send, Problem("internal"))
 
     async def _other(self, scope: Any, receive: Any, send: Any, extra: Headers) -> None:
         """Let Starlette answer, and add headers to what it says."""
@@ -131,18 +138,37 @@ class Application:
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
+        watching = None
         if self._owned:
+            silence_access_logs()
             try:
                 await asyncio.to_thread(self.service.open)
             except LiftlockError as error:
                 await send({"type": "lifespan.startup.failed", "message": str(error)})
                 return
+            if self.service.settings.shared:
+                watching = asyncio.create_task(self.service.watch())
         await send({"type": "lifespan.startup.complete"})
         await receive()
         if self._owned:
             self.service.draining = True
+            if watching is not None:
+                watching.cancel()
             await asyncio.to_thread(self.service.shutdown)
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def silence_access_logs() -> None:
+    """Keep servers from writing down who asked for what, and when."""
+    for name in ("uvicorn.access", "gunicorn.access", "granian.access", "hypercorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers = []
+        logger.propagate = False
+        logger.disabled = True
+
+
+class _Gone(Exception):
+    """The client did not wait for its answer."""
 
 
 async def _preflight(send: Any, extra: Headers) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import time
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -137,10 +139,10 @@ class Sweeper:
             "rest": body,
         }
         self._since: dict[Any, tuple[int, str, float]] = {}
-        self.ended = 0
 
-    def sweep(self, connections: set[Any], now: float) -> None:
-        """End those that are late."""
+    def sweep(self, connections: set[Any], now: float) -> int:
+        """End those that are late, and return how many."""
+        ended = 0
         seen: dict[Any, tuple[int, str, float]] = {}
         for connection in list(connections):
             request, phase = _phase(connection)
@@ -150,9 +152,19 @@ class Sweeper:
                 continue
             seen[connection] = before
             if now - before[2] > self._longest[phase] and connection.transport is not None:
-                connection.transport.abort()
-                self.ended += 1
+                _reset(connection.transport)
+                ended += 1
         self._since = seen
+        return ended
+
+
+def _reset(transport: Any) -> None:
+    """End a connection at once: what was not read is not kept for the client either."""
+    raw = transport.get_extra_info("socket")
+    if raw is not None:
+        with suppress(OSError):
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 def _phase(connection: Any) -> tuple[int, str]:

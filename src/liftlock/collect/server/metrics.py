@@ -33,6 +33,8 @@ class Metrics(Collector):
         self.rejected: Counter[str] = Counter()
         self._seconds = [0] * (len(_EDGES) + 1)
         self._total = 0.0
+        self.ended = 0
+        """Connections that took too long."""
         self.gauges: Callable[[], Mapping[str, Any]] = dict
         """What the store and the server say of themselves at the moment."""
         self._registry = CollectorRegistry(auto_describe=False)
@@ -66,6 +68,9 @@ class Metrics(Collector):
             "From a whole request with reports to its answer",
             buckets=list(zip(edges, sums, strict=True)),
             sum_value=self._total,
+        )
+        yield CounterMetricFamily(
+            "liftlock_connections_ended", "Connections that took too long", value=self.ended
         )
         for name, value in self.gauges().items():
             if isinstance(value, int | float):

@@ -182,6 +182,8 @@ def _dispatch(methods: Mapping[str, Endpoint]) -> type:
                 if endpoint.roles:
                     request.state.operator = await operator_of(request, tuple(endpoint.roles))
                 response = await endpoint.handler(request)
+            if method == "HEAD":
+                response.body = b""  # the headers are those of GET
             await response(scope, receive, send)
 
     return Dispatch

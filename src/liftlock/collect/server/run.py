@@ -14,8 +14,9 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from liftlock.collect.server.app import admin_app, app, where_of
+from liftlock.collect.server.app import admin_app, app, silence_access_logs, where_of
 from liftlock.collect.server.limits import Sweeper, guarded
+from liftlock.collect.server.metrics import Metrics
 from liftlock.collect.server.service import Service
 from liftlock.collect.settings import Settings
 from liftlock.errors import InputError
@@ -46,10 +47,31 @@ class Lines(logging.Formatter):
         return super().format(record)
 
 
+class OnceADay(logging.Filter):
+    """Lets each line pass once a day: whoever sends what is no HTTP fills no disk with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._day = 0
+        self._seen: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the line is new today."""
+        day = int(record.created // 86_400)
+        if day != self._day or len(self._seen) > 10_000:
+            self._day, self._seen = day, set()
+        line = record.getMessage()
+        if line in self._seen:
+            return False
+        self._seen.add(line)
+        return True
+
+
 def configure_logs() -> None:
     """Log to standard error, without anything of a request."""
     handler = logging.StreamHandler()
     handler.setFormatter(Lines())
+    handler.addFilter(OnceADay())
     for name, level in (
         ("liftlock.collect", logging.INFO),
         ("uvicorn", logging.WARNING),
@@ -60,15 +82,16 @@ def configure_logs() -> None:
         logger.handlers = [] if name == "uvicorn.error" else [handler]
         logger.setLevel(level)
         logger.propagate = name == "uvicorn.error"
-    logging.getLogger("uvicorn.access").disabled = True
+    silence_access_logs()
 
 
 class _Server(uvicorn.Server):
     """A server that leaves signals to us, and looks after its slow connections."""
 
-    def __init__(self, config: uvicorn.Config, sweeper: Sweeper) -> None:
+    def __init__(self, config: uvicorn.Config, sweeper: Sweeper, metrics: Metrics) -> None:
         super().__init__(config)
         self._sweeper = sweeper
+        self._metrics = metrics
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -79,11 +102,13 @@ class _Server(uvicorn.Server):
         """Look at the connections once a second."""
         if counter % 10 == 0:
             now = asyncio.get_running_loop().time()
-            self._sweeper.sweep(self.server_state.connections, now)
+            ended = self._sweeper.sweep(self.server_state.connections, now)
+            self._metrics.ended += ended
         return await super().on_tick(counter)
 
 
-def _server(application: Any, settings: Settings) -> _Server:
+def _server(application: Any, service: Service) -> _Server:
+    settings = service.settings
     protocol: type[Any] = H11Protocol
     if find_spec("httptools") is not None:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -111,7 +136,7 @@ def _server(application: Any, settings: Settings) -> _Server:
         response=settings.response_seconds,
         idle=settings.keep_alive_seconds,
     )
-    return _Server(config, sweeper)
+    return _Server(config, sweeper, service.metrics)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -189,7 +214,7 @@ async def _serve(
     service: Service, listening: tuple[socket.socket, socket.socket], announce: Announce
 ) -> None:
     applications = app(service=service), admin_app(service=service)
-    servers = [_server(each, service.settings) for each in applications]
+    servers = [_server(each, service) for each in applications]
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
@@ -203,6 +228,7 @@ async def _serve(
         await asyncio.sleep(0.01)
     announce(service, public, admin)
     stopping = asyncio.create_task(stop.wait())
+    watching = asyncio.create_task(service.watch()) if service.settings.shared else None
     await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
     service.draining = True
     await asyncio.sleep(service.settings.drain_seconds)
@@ -210,3 +236,5 @@ async def _serve(
         server.should_exit = True
     await asyncio.gather(*running)
     stopping.cancel()
+    if watching is not None:
+        watching.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from liftlock.collect.wire import MOST, Layout
 from liftlock.errors import InputError, LiftlockError
 
 if TYPE_CHECKING:
-    from liftlock.collect.store import Counts, Store
+    from liftlock.collect.store import Counts, Record, Store
     from liftlock.collect.survey import Collection
 
 log = logging.getLogger("liftlock.collect")
@@ -140,6 +141,8 @@ class Service:
         self._tokens: WriteTokens | None = None
         self._opened = False
         self.readers = ThreadPoolExecutor(2, "liftlock-read")
+        self._designer = ThreadPoolExecutor(1, "liftlock-design")
+        self._putting = threading.Lock()
         self.results = Results(self)
 
     # --- from start to end ----------------------------------------------------------------------
@@ -156,18 +159,17 @@ class Service:
         return self._opened
 
     def open(self) -> Service:
-        """Open the store; design, prove and register every survey."""
+        """Open the store; design, check, prove and register every survey."""
         if self._opened:
             return self
         surveys = [*self._given, *(Survey.read(path) for path in self.settings.surveys)]
-        designed = [(survey, survey.collections()) for survey in surveys]
         if self._store is None:
             self._store = open_store(self.settings.place)
         try:
             self.access = Access(self._store, self.admin_token)
-            for survey, collections in designed:
-                self._serve(survey, collections)
-            self._serve_stored()
+            for survey in surveys:
+                self.put(survey)
+            self.refresh()
         except BaseException:
             self._store.shutdown()
             self._store = None
@@ -181,6 +183,7 @@ class Service:
         if self._opened:
             self._opened = False
             self.readers.shutdown()
+            self._designer.shutdown()
             self.store.shutdown()
 
     def _gauges(self) -> Mapping[str, Any]:
@@ -189,44 +192,72 @@ class Service:
     # --- surveys --------------------------------------------------------------------------------
 
     def put(self, survey: Survey) -> list[str]:
-        """Serve a survey from now on, and return the names of its collections."""
-        return self._serve(survey, survey.collections())
+        """Serve a survey from now on, and return the names of its collections.
 
-    def _serve(self, survey: Survey, collections: Mapping[str, Collection]) -> list[str]:
-        """Register collections, all or none: a survey that changed under reports is refused."""
-        content = survey.content()
-        known = self.store.collections()
-        for name in collections:
-            if name in known:
-                self._refuse_changes(name, known[name].settings.get("survey", {}), content)
-        for name, collection in collections.items():
-            mechanisms = {
-                digest: (each.outputs, each.file) for digest, each in collection.mechanisms.items()
-            }
-            self.store.register(name, mechanisms, {"survey": content})
-            state = known[name].state if name in known else "open"
-            self._add(Served(name, survey, collection, state))
-        return list(collections)
+        What `check` refuses is refused, and so is a survey that was changed while there are reports
+        to it. Nothing is registered unless everything can be.
+        """
+        with self._putting:
+            content = survey.content()
+            known = self.store.collections()
+            names = [f"{survey.name}.{question.name}" for question in survey.questions]
+            for name in names:
+                if name in known:
+                    self._refuse_changes(name, known[name].settings.get("survey", {}), content)
+            collections = survey.collections()
+            if any(
+                name not in known or known[name].settings != {"survey": content} for name in names
+            ):
+                survey.check().require()
+            for name, collection in collections.items():
+                self.store.register(name, _files(collection), {"survey": content})
+                state = known[name].state if name in known else "open"
+                self._add(Served(name, survey, collection, state))
+            return names
 
     def _add(self, served: Served) -> None:
         self.served[served.name] = served
         for digest, each in served.collection.mechanisms.items():
             self.mechanisms[digest] = each.file
 
-    def _serve_stored(self) -> None:
-        """Serve what an operator has put there before."""
+    def refresh(self) -> None:
+        """Serve what operators have put into the store, here or through another server."""
         stored = self.store.collections()
-        surveys: dict[str, Any] = {}
+        for name in [name for name in self.served if name not in stored]:
+            self._forget(name)
         for name, record in stored.items():
-            if name not in self.served and "survey" in record.settings:
-                surveys[str(record.settings["survey"].get("survey", name))] = record.settings[
-                    "survey"
-                ]
-        for content in surveys.values():
-            survey = Survey.from_data(content, "the store")
-            for name, collection in survey.collections().items():
-                if name in stored and name not in self.served:
-                    self._add(Served(name, survey, collection, stored[name].state))
+            if name in self.served:
+                self.served[name].state = record.state
+            elif "survey" in record.settings:
+                self._restore(record.settings["survey"], stored)
+
+    def _restore(self, content: Mapping[str, Any], stored: Mapping[str, Record]) -> None:
+        """Serve again what was served before, by the same mechanisms."""
+        survey = Survey.from_data(content)
+        for name, collection in survey.collections().items():
+            if name not in stored or name in self.served:
+                continue
+            if set(collection.mechanisms) != set(stored[name].mechanisms):
+                raise InputError(
+                    "this version designs other mechanisms than those the store has reports of",
+                    where=f"collection {name!r}",
+                    remedy="use the version that made them, or export and erase the collection",
+                )
+            self._add(Served(name, survey, collection, stored[name].state))
+
+    async def watch(self) -> None:
+        """Look every other second at what other servers of the store have changed."""
+        while True:
+            await asyncio.sleep(2)
+            try:
+                await self.designs(self.refresh)
+            except LiftlockError as error:
+                log.error("cannot follow the store: %s", type(error).__name__)
+
+    async def designs(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call what designs mechanisms in the one thread for that."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._designer, function, *arguments)
 
     def _refuse_changes(
         self, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
@@ -269,11 +300,18 @@ class Service:
 
     def erase(self, name: str) -> None:
         """Forget a collection and all that was reported to it."""
-        self.served.pop(name, None)
         self.store.erase(name)
+        self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        self.served.pop(name, None)
         kept = {digest for each in self.served.values() for digest in each.layouts}
         self.mechanisms = {d: file for d, file in self.mechanisms.items() if d in kept}
         self.results.forget(name)
+
+
+def _files(collection: Collection) -> dict[str, tuple[int, bytes]]:
+    return {digest: (each.outputs, each.file) for digest, each in collection.mechanisms.items()}
 
 
 class Results:

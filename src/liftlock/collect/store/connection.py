@@ -83,9 +83,8 @@ class _Unreachable(InputError):
 
     def __init__(self, url: str, error: Exception) -> None:
         super().__init__(
-            "cannot connect to PostgreSQL",
+            f"cannot connect to PostgreSQL: {_line(error)}",
             where=place_of(url),
-            value=_line(error),
             remedy="start the server, and check address, user, password and database",
         )
 
@@ -151,7 +150,7 @@ class Session:
     """
 
     url: str
-    patience: float = PATIENCE
+    patience: float = field(default_factory=lambda: PATIENCE)
     lock: threading.RLock = field(default_factory=threading.RLock)
     _stopped: bool = False
     _connection: Connection[Any] | None = None
@@ -225,8 +224,7 @@ class _Again(Exception):
 def rights_missing(url: str, error: Exception) -> InputError:
     """Say that the user of a URL may not do what the store must."""
     return InputError(
-        "the database does not let this user in",
+        f"the database does not let this user do it: {_line(error)}",
         where=place_of(url),
-        value=_line(error),
         remedy="give the service a database of its own: create database NAME owner USER",
     )

@@ -52,11 +52,12 @@ class Sifted:
         """
         new = np.ones(self.number, dtype=bool)
         new[list(known)] = False
-        pairs = np.stack([self.group[new], self.output[new]])
-        found, times = np.unique(pairs, axis=1, return_counts=True)
+        # One number for both: sorting pairs would take longer than all the rest.
+        step = int(self.output.max(initial=0)) + 1
+        found, times = np.unique(self.group[new] * step + self.output[new], return_counts=True)
         return [
-            (*self.groups[group], output, number)
-            for (group, output), number in zip(found.T.tolist(), times.tolist(), strict=True)
+            (*self.groups[code // step], code % step, number)
+            for code, number in zip(found.tolist(), times.tolist(), strict=True)
         ]
 
 
@@ -71,7 +72,7 @@ def sift(rows: Iterable[Row]) -> Sifted:
     high = np.concatenate([part.ids[:, 0] for part in parts])
     low = np.concatenate([part.ids[:, 1] for part in parts])
     place = np.concatenate([part.place for part in parts])
-    order = np.lexsort((place, low, high))  # stable, so that a row keeps its own order
+    order = _order(high, low, place)
     high, low = high[order], low[order]
     group = np.concatenate([part.group for part in parts])[order]
     output = np.concatenate([part.output for part in parts])[order]
@@ -90,6 +91,23 @@ def sift(rows: Iterable[Row]) -> Sifted:
         int(len(order) - first.sum()),
         int(differs.sum()),
     )
+
+
+def _order(
+    high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], place: npt.NDArray[np.int64]
+) -> npt.NDArray[np.intp]:
+    """Return the order by id, then by row, then within the row.
+
+    Half an id nearly always tells: where it does not, those that share it are put in order. That
+    is many times faster than to sort by everything.
+    """
+    order = np.argsort(high)
+    alike = high[order[1:]] == high[order[:-1]]
+    if alike.any():
+        shared = np.flatnonzero(np.append(alike, False) | np.insert(alike, 0, False))
+        some = np.sort(order[shared])
+        order[shared] = some[np.lexsort((place[some], low[some], high[some]))]
+    return order
 
 
 @dataclass(frozen=True, slots=True)

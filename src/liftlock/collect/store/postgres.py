@@ -615,9 +615,10 @@ class _Folder:
                 vacuum = sql.SQL("VACUUM (TRUNCATE false) {}").format(_table_of(day))
                 self._session.run(partial(_execute, vacuum))
                 self._dead[day] = 0
-        if self._cleaned != today():
-            self._session.run(drop_days)
-            self._cleaned = today()
+        now = today()
+        if self._cleaned != now:
+            self._session.run(lambda to: drop_days(to, now))
+            self._cleaned = now
             self._dead.clear()
 
 
@@ -701,9 +702,10 @@ def _execute(statement: sql.Composed, connection: Connection[Any]) -> None:
     connection.execute(statement)
 
 
-def drop_days(connection: Connection[Any]) -> None:
+def drop_days(connection: Connection[Any], now: date) -> None:
     """Remove the parts of the journal of days that are over, once they are empty."""
-    before = f"journal_{today() - timedelta(days=1):%Y%m%d}"
+    # Another machine may still think that it is yesterday.
+    before = f"journal_{now - timedelta(days=1):%Y%m%d}"
     parts = connection.execute(
         "SELECT inhrelid::regclass::text FROM pg_inherits"
         " WHERE inhparent = 'journal'::regclass ORDER BY 1"

@@ -238,15 +238,17 @@ class Writer:
     def fold(self) -> None:
         """Fold now; only in the thread."""
         self.journal.fold()
-        self._since = self._next = None
+        self._since = None
+        if not self._failure:
+            self._next = None
 
     def _mend(self) -> None:
         """Fold what waits; after a failure see whether it is over."""
         try:
             if self._failure:
                 self.journal.probe()
-            self.fold()
             self._failure = ""
+            self.fold()
         except Exception as error:  # the thread goes on: there may be space again
             self._fail(error)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.decimals import round_down_text, round_up_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.model import AnyUserPrior, Conditional, Intervals, Prior, PriorSet
+from liftlock.model.channel import Channel
 from liftlock.notions import LDP
 from liftlock.notions.measurement import number_to_json
 
@@ -123,6 +124,11 @@ class PersonBudget:
         return min(sum((each.doubt for each in self.questions), Fraction(0)), Fraction(1))
 
     @property
+    def confidence_text(self) -> str:
+        """The confidence of all sets of priors at once, rounded down."""
+        return f"{round_down_text(100 * (1 - self.doubt), 4)} %"
+
+    @property
     def over_rounds(self) -> Mapping[str, Enclosure]:
         """What all reports of one person over all rounds tell together, at most.
 
@@ -151,6 +157,16 @@ class PersonBudget:
             for name, budget in asked.items()
         )
 
+    def allows_for_certain(self, limit: Notion) -> bool:
+        """Tell whether a limit is kept whatever is true: without a set that reports were used for.
+
+        LDP bounds what beliefs change by under every prior.
+        """
+        if not self.doubt:
+            return self.allows(limit)
+        ldp = self.over_rounds["ldp"]
+        return all(_is_within(ldp, budget) for budget in _limited(limit).values())
+
     def objection(self, limit: Notion) -> str:
         """Say why a limit is exceeded, by what, and what would keep it; empty if it is kept."""
         if self.allows(limit):
@@ -161,7 +177,7 @@ class PersonBudget:
                 "that an answer changed, which no finite budget covers; use repeat: first"
             )
         told = self.over_rounds
-        names = list(_limited(limit))
+        names = ["lip"] if limit.name == "lip" else list(_limited(limit))
         spent = " and ".join(f"{_TITLES[name]} {_text(told[name])} nats" for name in names)
         rounds = f" in {self.rule.rounds:,} rounds" if self.rule.repeats else ""
         each = "; ".join(map(str, self.questions))
@@ -300,7 +316,11 @@ def person_budget(
             "in a group of each: together LDP alone is promised"
         )
     how = "by the bound that holds whatever the answers have in common"
-    exact = len(spendings) == 1
+    exact = len(spendings) == 1 and all(
+        isinstance(each.channel, Channel)
+        for mechanisms in questions.values()
+        for each in mechanisms
+    )
     if joint is not None:
         names = tuple(joint_of) or tuple(questions)
         levels, attained, said = _joint_levels(questions, joint, names, rule)
@@ -329,10 +349,9 @@ def person_budget(
     if rule.kind == "fresh" and rule.rounds > 1:
         found = replace(found, never_changes=_if_it_never_changes(questions, rule))
     if found.doubt:
-        sure = _percent_down(1 - found.doubt)
         note = (
-            f"LIP holds with confidence {sure} over the reports of earlier rounds, "
-            "LDP whatever is true"
+            f"LIP holds with confidence {found.confidence_text} over the reports of earlier "
+            "rounds, LDP whatever is true"
         )
         found = replace(found, notes=(*found.notes, note))
     return found
@@ -352,7 +371,7 @@ def _spending(name: str, mechanisms: Sequence[Mechanism], rule: RepeatRule) -> S
         ),
         tuple(dict.fromkeys(mechanism.promised for mechanism in mechanisms)),
         len(mechanisms),
-        sum(_doubts(mechanisms), Fraction(0)),
+        max(map(_doubt, mechanisms)),
     )
 
 
@@ -380,15 +399,11 @@ def worst_levels(mechanism: Mechanism, rule: RepeatRule = FIRST) -> LeakageLevel
 
 
 def _doubt(mechanism: Mechanism) -> Fraction:
+    """Return how likely a set of priors misses the truth; a person is in one group, so has one."""
     context = mechanism.context
     if mechanism.notion.context_free or not isinstance(context, Intervals):
         return Fraction(0)
     return Fraction(0) if context.confidence is None else 1 - context.confidence
-
-
-def _doubts(mechanisms: Iterable[Mechanism]) -> list[Fraction]:
-    """Return the doubt of each different set of priors: mechanisms may share one."""
-    return list({each.context.fingerprint: _doubt(each) for each in mechanisms}.values())
 
 
 # --- a joint prior --------------------------------------------------------------------------------
@@ -593,7 +608,3 @@ def _text(value: Enclosure) -> str:
 
 def _unit(value: Enclosure) -> str:
     return "without limit" if value.upper is None else f"{_text(value)} nats"
-
-
-def _percent_down(share: Fraction) -> str:
-    return f"{round_down_text(100 * share, 4)} %"

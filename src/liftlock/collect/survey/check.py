@@ -428,12 +428,10 @@ def make_consent(survey: Survey, budget: PersonBudget | None = None) -> Consent:
         )
         for collection in collections.values()
     )
-    total = survey.total
-    kept = total is not None and not budget.objection(total)
     return Consent(
         survey.title or survey.name,
         asked,
-        together_texts(budget, str(total) if kept else ""),
+        together_texts(budget, survey.total),
         tuple(_not_protected(survey)),
         rule.describe(),
         _until(survey),

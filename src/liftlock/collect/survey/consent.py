@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from liftlock.accounting import LeakageLevels
 from liftlock.collect.survey.budget import PersonBudget, worst_levels
 from liftlock.collect.survey.repeat import RepeatRule, change_shown
 from liftlock.errors import NotDefined
@@ -26,6 +25,7 @@ from liftlock.report.format import percent, printable
 
 if TYPE_CHECKING:
     from liftlock.mechanism import Mechanism
+    from liftlock.notions.base import Notion
 
 _MOST_VALUES = 12
 """Of more values only the extreme ones are told."""
@@ -307,9 +307,9 @@ class Asked:
         """What leaves the device."""
         sizes = sorted({each.outputs for each in self.reveals} - {0})
         if not sizes:
-            return "one report, drawn by the noise, with a random number"
-        texts = "; or ".join(map(_report_names, sizes))
-        return f"one of {texts}, and a random number that is the name of the report"
+            return "one report, and a random number that names it"
+        texts = " or ".join(f"one of {size:,} reports ({_report_names(size)})" for size in sizes)
+        return f"{texts}, and a random number that names it"
 
     def paragraphs(self) -> Iterator[str]:
         """Say what is asked, what is sent, and the worst case."""
@@ -336,8 +336,7 @@ class Asked:
 
 def _report_names(size: int) -> str:
     if size <= _MOST_OUTPUTS_NAMED:
-        names = [f"r{place + 1}" for place in range(size)]
-        return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return ", ".join(f"r{place + 1}" for place in range(size))
     return f"r1 to r{size}"
 
 
@@ -396,8 +395,8 @@ class Consent:
         }
 
 
-def together_texts(budget: PersonBudget, total: str = "") -> tuple[str, ...]:
-    """Say what all answers tell, in the words of the worst case."""
+def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[str, ...]:
+    """Say what all answers tell, in the words of the worst case, and that a total is kept."""
     told = budget.over_rounds
     texts = []
     number = len(budget.questions)
@@ -430,8 +429,11 @@ def together_texts(budget: PersonBudget, total: str = "") -> tuple[str, ...]:
                 f"If your answer to {name} never changes, {budget.rule.rounds:,} reports of this "
                 f"mechanism move a belief at most {fold_text(most)}."
             )
-    if total:
-        texts.append(f"The limit of this survey for one person is {total}; it is kept.")
+    if total is not None and budget.allows(total):
+        kept = "it is kept"
+        if not budget.allows_for_certain(total):
+            kept += f" with confidence {budget.confidence_text} over the reports of earlier rounds"
+        texts.append(f"The limit of this survey for one person is {total}; {kept}.")
     return tuple(texts)
 
 
@@ -452,4 +454,4 @@ def _ratio_above(value: enclosure.Enclosure) -> Fraction | None:
     return enclosure.exp(value.upper).upper
 
 
-__all__ = ["Asked", "Consent", "LeakageLevels", "Move", "Reveal", "together_texts"]
+__all__ = ["Asked", "Consent", "Move", "Reveal", "together_texts"]

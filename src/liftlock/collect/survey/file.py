@@ -56,7 +56,11 @@ def read_source(path: str | Path) -> Source:
             value=place.suffix or place.name,
             remedy=f"end it in {', '.join(SUFFIXES)}",
         )
-    text = read_text(place)
+    return parse_source(read_text(place), place, language)
+
+
+def parse_source(text: str, place: Path, language: str) -> Source:
+    """Read the text of a survey; the place is for what is wrong with it."""
     if len(text) > MOST_CHARACTERS:
         raise FileError(
             f"survey file of more than {MOST_CHARACTERS:,} characters",

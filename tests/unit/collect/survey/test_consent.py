@@ -156,8 +156,8 @@ def test_what_is_sent_and_that_a_change_shows(designed: ll.Mechanism) -> None:
     outputs = len(designed.table.outputs)
     assert outputs == 4
     assert first == (
-        "How are you today? Your device sends one of r1, r2, r3 or r4, and a random number that "
-        "is the name of the report; never your answer."
+        "How are you today? Your device sends one of 4 reports (r1, r2, r3, r4), and a random "
+        "number that names it; never your answer."
     )
     memo = Asked.of("flu", "How are you today?", [(designed, "")], RepeatRule.read("memo=2"))
     assert memo.changes is not None
@@ -180,7 +180,7 @@ def test_a_panel_tells_the_worst_of_its_mechanisms() -> None:
 def test_all_answers_together_are_never_told_less_than_they_are(designed: ll.Mechanism) -> None:
     coin = ll.design(Prior.uniform(["no", "yes"]), ll.LDP("1"), method="k-rr")
     budget = person_budget({"flu": [designed], "smokes": [coin]})
-    first, second, third = (flat(text) for text in together_texts(budget, "lip(3)")[:3])
+    first, second, third = (flat(text) for text in together_texts(budget, ll.LIP("3"))[:3])
     assert first.startswith("All 2 reports together, whatever anybody believed before: the odds of")
     told = re.search(r"change at most ([\d.]+)-fold", first)
     assert told is not None
@@ -196,7 +196,7 @@ def test_all_answers_together_are_never_told_less_than_they_are(designed: ll.Mec
     }
     assert enumeration.extremes(joint, rows)[1] <= Fraction(rises[1])
     assert "whatever the answers have in common" in third
-    assert together_texts(budget, "lip(3)")[-1].endswith("is lip(3); it is kept.")
+    assert together_texts(budget, ll.LIP("3"))[-1].endswith("is lip(3); it is kept.")
 
 
 def test_rounds_are_told(designed: ll.Mechanism) -> None:

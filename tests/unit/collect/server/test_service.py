@@ -1,0 +1,133 @@
+"""What is served after a start: the same as before, or a refusal that says what changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liftlock.collect.server.service import ChangedSurvey, Service
+from liftlock.collect.settings import Settings
+from liftlock.collect.store import open_store
+from liftlock.collect.survey import Survey
+from liftlock.errors import InputError, LiftlockError
+from tests.unit.collect.server.harness import FLU, new_id, serving, survey_of
+
+
+def changed(**fields: Any) -> Survey:
+    return survey_of(questions=[{**FLU["questions"][0], **fields}])
+
+
+def test_counts_go_on_after_a_new_start(tmp_path: Path) -> None:
+    for number in range(1, 4):
+        with serving(tmp_path) as world:
+            world.people.report([(new_id(), 3)])
+            assert world.people.counts() == [0, 0, 0, number]
+
+
+@pytest.mark.parametrize(
+    ("survey", "where"),
+    [
+        (changed(ask="How ill are you?"), "questions[0].ask"),
+        (changed(guarantee="lip=2"), "questions[0].guarantee"),
+        (survey_of(least=5), "least"),
+        (survey_of(results="analysts"), "results"),
+        (survey_of(repeat="fresh=2"), "repeat"),
+        (survey_of(tokens="signed"), "tokens"),
+    ],
+)
+def test_a_survey_changed_under_reports_is_refused(
+    tmp_path: Path, survey: Survey, where: str
+) -> None:
+    with serving(tmp_path) as world:
+        world.people.report([(new_id(), 0)])
+    with pytest.raises(ChangedSurvey) as caught, serving(tmp_path, survey):
+        pass
+    assert where in str(caught.value)
+    with serving(tmp_path) as world:
+        assert world.people.counts() == [1, 0, 0, 0]
+
+
+def test_a_survey_may_change_before_there_are_reports(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        pass
+    with serving(tmp_path, changed(ask="How ill are you?")) as world:
+        told = world.people.get("/v1/collections/health.flu").json()
+        assert told["ask"] == "How ill are you?"
+
+
+def test_title_people_and_the_last_day_may_change(tmp_path: Path) -> None:
+    with serving(tmp_path, survey_of(closes="2026-12-01")) as world:
+        world.people.report([(new_id(), 0)])
+    later = survey_of(closes="2027-01-01", title="Health", people=500)
+    with serving(tmp_path, later) as world:
+        told = world.people.get("/v1/collections/health.flu").json()
+        assert told["closes"] == "2027-01-01"
+        assert world.people.counts() == [1, 0, 0, 0]
+
+
+def test_what_check_refuses_is_not_served(tmp_path: Path) -> None:
+    one = FLU["questions"][0]
+    survey = survey_of(questions=[one, {**one, "name": "again"}], total="lip=1")
+    assert not survey.check().passed
+    with pytest.raises(LiftlockError, match="refused"), serving(tmp_path, survey):
+        pass
+
+
+def test_surveys_that_were_put_before_are_served_from_the_store(tmp_path: Path) -> None:
+    with serving(tmp_path) as world:
+        world.people.report([(new_id(), 0)])
+        world.operator("POST", "/v1/collections/health.flu/close")
+    service = Service(Settings(store=str(tmp_path / "store.sqlite"))).open()
+    try:
+        served = service.served["health.flu"]
+        assert served.state == "closed"
+        assert served.survey.content() == survey_of().content()
+    finally:
+        service.shutdown()
+
+
+def test_a_second_service_on_the_same_file_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path), pytest.raises(InputError), serving(tmp_path):
+        pass
+
+
+def test_other_servers_are_followed(tmp_path: Path) -> None:
+    with serving(tmp_path) as world:
+        service = world.service
+        service.store.close("health.flu")
+        service.refresh()
+        assert world.people.get("/v1/collections/health.flu").json()["state"] == "closed"
+        service.store.erase("health.flu")
+        service.refresh()
+        assert world.people.get("/v1/collections/health.flu").status_code == 404
+        assert service.mechanisms == {}
+
+
+def test_a_store_with_reports_of_other_mechanisms_is_refused(tmp_path: Path) -> None:
+    content = survey_of().content()
+    store = open_store(tmp_path / "store.sqlite")
+    digest = hashlib.sha256(b"{}").hexdigest()
+    store.register("health.flu", {digest: (3, b"{}")}, {"survey": content})
+    store.shutdown()
+    with pytest.raises(InputError, match="other mechanisms"):
+        Service(Settings(store=str(tmp_path / "store.sqlite"))).open()
+
+
+def test_files_of_the_survey_are_not_needed_again(tmp_path: Path) -> None:
+    (tmp_path / "prior.csv").write_text("label,count\nnone,7\ncold,2\nflu,1\n")
+    question = {**FLU["questions"][0], "prior": "prior.csv"}
+    path = tmp_path / "health.json"
+    path.write_text(json.dumps({**FLU, "questions": [question]}))
+    with serving(tmp_path, Survey.read(path)) as world:
+        before = world.people.get("/v1/collections/health.flu").content
+    (tmp_path / "prior.csv").unlink()
+    service = Service(Settings(store=str(tmp_path / "store.sqlite"))).open()
+    try:
+        told = service.served["health.flu"].told
+        assert told["mechanism"] == json.loads(before)["mechanism"]
+    finally:
+        service.shutdown()
