@@ -1,4 +1,4 @@
-"""The question page and the dashboard in a real browser: what leaves it, what stays, how it looks."""
+"""The question page and the dashboard in a browser: what leaves, what stays, how it looks."""
 
 from __future__ import annotations
 
