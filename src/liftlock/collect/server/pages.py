@@ -98,6 +98,9 @@ def admin_routes(service: Service) -> list[Route]:
 class Pages:
     """What both addresses show."""
 
+    curator = False
+    """Whether it is shown to those who hold what is known of each person of a panel."""
+
     def __init__(self, service: Service) -> None:
         self.service = service
         self._mechanisms: dict[str, MechanismView] = {}
@@ -124,7 +127,12 @@ class Pages:
         return found
 
     def mechanisms_of(self, served: Served) -> tuple[MechanismView, ...]:
-        """Return the mechanisms that are shown of a collection; their pictures are kept."""
+        """Return the mechanisms that are shown of a collection; their pictures are kept.
+
+        Each mechanism of a panel holds somebody's prior, which is for the curator alone.
+        """
+        if served.collection.panel and not self.curator:
+            return ()
         shown = list(served.collection.mechanisms.values())[:MOST_MECHANISMS]
         for each in shown:
             self._mechanisms.setdefault(each.digest, MechanismView(each))
@@ -253,6 +261,8 @@ class PublicPages(Pages):
 
 class AdminPages(Pages):
     """The other address: all pages but the sign-in need a token."""
+
+    curator = True
 
     def operator(self, request: Request) -> Operator:
         """Return who has signed in; raises Problem."""

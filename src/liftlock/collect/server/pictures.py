@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -12,14 +13,25 @@ from functools import cached_property
 import numpy as np
 
 from liftlock.collect.survey.consent import percent_down, percent_up
+from liftlock.collect.survey.values import Grid
 from liftlock.mechanism import Mechanism
 from liftlock.model.channel import Table
 from liftlock.notions.ldp import LDP
 from liftlock.report.format import counted, percent
 from liftlock.report.html.beliefs import axis_end
-from liftlock.report.html.charts import Bar, Group, Scale, tick_text, ticks
+from liftlock.report.html.charts import (
+    Bar,
+    Cell,
+    Group,
+    Legend,
+    Scale,
+    heat_map,
+    tick_text,
+    ticks,
+)
 from liftlock.report.html.markup import Content, Markup, markup, named, tag
 from liftlock.report.html.measures import Leak
+from liftlock.report.html.tones import STEPS, share_tone
 
 MOST_BARS = 12
 _MOST_DAYS = 62
@@ -233,3 +245,44 @@ def _largest_ratio(made: Mechanism) -> float | None:
 def _profile_ratio(made: Mechanism) -> float | None:
     most = made.certificate.nats["profile"].upper
     return None if most is None else math.exp(float(most))
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+_MOST_PLACES = 30
+_STYLE = re.compile(r' style="[^"]*"')
+
+
+def places_map(grid: Grid, shares: Mapping[tuple[int, int], float], key: str) -> Markup | None:
+    """Draw the share of people in each place of a grid; None if there is no room for it."""
+    if max(grid.columns, grid.rows) > _MOST_PLACES:
+        return None
+    largest = max(shares.values(), default=0.0) or 1.0
+    tones = ("m", *(f"s{step}" for step in range(1, STEPS + 1)))
+    marks = [
+        ((step + 0.5) / len(tones), percent(largest * (step / STEPS) ** 2)) for step in (0, 4, 8)
+    ]
+    upwards = range(grid.rows - 1, -1, -1)
+    drawing = heat_map(
+        [f"{y}" for y in upwards],
+        [f"{x}" for x in range(grid.columns)],
+        [
+            [
+                Cell(
+                    share_tone(shares.get((x, y), 0.0) / largest),
+                    f"{100 * shares.get((x, y), 0.0):.1f}",
+                    f"column {x}, row {y}: {percent(shares.get((x, y), 0.0))}",
+                )
+                for x in range(grid.columns)
+            ]
+            for y in upwards
+        ],
+        row_title="row",
+        column_title="column",
+        title="The estimated share of people in each place",
+        description=f"{grid.columns} columns, {grid.rows} rows, row 0 at the bottom; in percent.",
+        legend=Legend("share of people", tones, tuple(marks)),
+        key=key,
+    )
+    # Pages of the service allow no style but that of their file.
+    return Markup(_STYLE.sub("", drawing))
