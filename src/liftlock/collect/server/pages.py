@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -90,6 +90,7 @@ def admin_routes(service: Service) -> list[Route]:
         Route("/sign-out", pages.sign_out, methods=["POST"]),
         Route("/s/{survey}", pages.results),
         Route("/s/{survey}/estimates.{kind}", pages.download),
+        Route("/s/{survey}/links.csv", pages.links),
         Route("/mechanisms/{digest}.json", pages.mechanism),
         Route("/static/{name}", static),
     ]
@@ -188,6 +189,7 @@ class Pages:
             results=await self.result_views(served),
             who=who.name if who else "",
             folder="" if who else "results/",
+            links=bool(who and who.role == "owner" and links_of(served)),
         )
 
     async def offer_download(self, request: Request, served: list[Served]) -> Response:
@@ -336,6 +338,24 @@ class AdminPages(Pages):
 
         return await self._with(request, offer)
 
+    async def links(self, request: Request) -> Response:
+        """Return the link of each person of a panel, by their codes: for owners alone."""
+
+        async def offer(request: Request, served: list[Served], who: Operator) -> Response:
+            if who.role != "owner":
+                return message(request, "Only an owner may have the links", status=403)
+            people = links_of(served)
+            if not people:
+                return message(request, "This survey has no panel", status=404)
+            text = io.StringIO(newline="")
+            writer = csv.writer(text)
+            writer.writerow(("person", "link"))
+            writer.writerows(people.items())
+            name = f"{served[0].survey.name}-links.csv"
+            return _file(text.getvalue().encode(), "text/csv; charset=utf-8", name)
+
+        return await self._with(request, offer)
+
     async def _with(
         self,
         request: Request,
@@ -367,6 +387,15 @@ class AdminPages(Pages):
             title="Sign in",
             problem=problem,
         )
+
+
+def links_of(served: Sequence[Served]) -> dict[str, str]:
+    """Return the page of each person of a panel, whose fragment names their tables."""
+    tables: dict[str, list[str]] = {}
+    for each in served:
+        for code, digest in each.collection.panel.items():
+            tables.setdefault(code, []).append(f"{each.name}.table={digest}")
+    return {code: f"/s/{served[0].survey.name}#{'&'.join(told)}" for code, told in tables.items()}
 
 
 # --- forms ----------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def weeks_of(spans: Sequence[Span]) -> list[Span]:
     return [Span(monday, monday + timedelta(days=6), each) for monday, each in weeks.items()]
 
 
-_WIDTH, _HEIGHT = 640.0, 200.0
+_WIDTH, _HEIGHT = 460.0, 190.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 10.0, 14.0, 26.0
 _WIDEST = 44.0
 
@@ -192,10 +192,9 @@ def beliefs_of(made: Mechanism) -> Beliefs | None:
         return _whatever_before(made)
     high = leak.prior * leak.lifts.max(axis=1)
     low = leak.prior * leak.lifts.min(axis=1)
-    order = np.arange(len(high)) if leak.banded else np.argsort(-high, kind="stable")
-    shown = [int(place) for place in order[:MOST_BARS]]
-    if leak.banded:
-        shown = [int(place) for place in order]
+    in_order = leak.banded or made.table.inputs.coordinates is not None
+    order = np.arange(len(high)) if in_order else np.argsort(-high, kind="stable")
+    shown = [int(place) for place in (order if in_order else order[:MOST_BARS])]
     full = percent(axis_end(float(high[shown].max())))
     left_out = len(order) - len(shown)
     caption = (

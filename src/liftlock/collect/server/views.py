@@ -19,7 +19,7 @@ from liftlock.collect.server.pictures import (
     places_map,
     weeks_of,
 )
-from liftlock.collect.survey.consent import Reveal
+from liftlock.collect.survey.consent import Reveal, percent_up
 from liftlock.collect.survey.values import Grid, Profiles, Range
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.report.format import amount, counted, percent
@@ -76,9 +76,26 @@ class MechanismView:
         return str(self.made.mechanism.certificate).splitlines()
 
     @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The worst that one of its reports can do, in full."""
+        return tuple(self._reveal.sentences())
+
+    @property
     def promise(self) -> str:
-        """The worst that one of its reports can do."""
-        return " ".join(Reveal.of(self.made.mechanism).sentences())
+        """The worst that one of its reports can do, in one sentence."""
+        moves = self._reveal.moves
+        if not moves:
+            return self.sentences[-1] if self._reveal.profiles else self.sentences[0]
+        worst = max(moves, key=lambda move: move.most / move.before)
+        return (
+            f"At worst, somebody who knows how common each answer is believes in “"
+            f"{written(worst.value)}” with {percent_up(worst.most)} after the report, instead of "
+            f"{percent(float(worst.before))}."
+        )
+
+    @cached_property
+    def _reveal(self) -> Reveal:
+        return Reveal.of(self.made.mechanism)
 
     @cached_property
     def worst(self) -> Beliefs | None:
