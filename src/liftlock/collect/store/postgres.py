@@ -69,8 +69,8 @@ LOCK = 0x11F7
 """The first key of the advisory lock under which a process folds or changes collections."""
 AT_ONCE = 100_000
 """Reports that are folded in one transaction, about."""
-BACKLOG = 300_000
-"""Reports that may wait to be folded: then storing waits for the fold."""
+BACKLOG = 3
+"""How many times as many reports may wait to be folded: then storing waits for the fold."""
 SLOWEST = 5.0
 """Seconds that a group waits for the fold at most."""
 DEAD = 10_000
@@ -556,7 +556,8 @@ class _Folder:
     def wait(self) -> None:
         """Let storing wait for folding, where that falls behind."""
         with self._changed:
-            self._changed.wait_for(lambda: self.backlog < BACKLOG or self._stopping, SLOWEST)
+            most = BACKLOG * self._at_most
+            self._changed.wait_for(lambda: self.backlog < most or self._stopping, SLOWEST)
 
     def lag(self) -> float:
         """Return how many seconds the oldest report has waited that is not folded."""
