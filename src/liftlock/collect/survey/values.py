@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from liftlock._runtime.storage import read_text
 from liftlock.collect.survey.context import label_text, number_content
-from liftlock.collect.survey.fields import Fields, read_list, read_whole
+from liftlock.collect.survey.fields import Fields, read_list, read_positive, read_whole
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact
 from liftlock.model import Prior, ProfileGraph
@@ -168,7 +168,7 @@ def read_range(fields: Fields) -> Range | None:
     """Read the two ends of numbers, and how many bins there are between them."""
     ends = fields.require("range", read_ends, None, "give the two ends: range: [0, 100]")
     bins = fields.require("bins", read_whole, 0, "say how many bins there are: bins: 16")
-    if ends is None or not bins:
+    if ends is None or "bins" not in fields:
         return None
     try:
         check_number(bins)
@@ -253,9 +253,9 @@ def read_grid(fields: Fields) -> Grid | None:
         fields.mistakes.note(fields.place, "no grid", None, "give x, y, columns and rows")
         return None
     ends = [inner.require(name, read_ends, None, "give x: [west, east]") for name in "xy"]
-    sizes = [inner.require(name, read_whole, 0, "give numbers") for name in ("columns", "rows")]
+    sizes = [inner.require(name, read_positive, 0, "give numbers") for name in ("columns", "rows")]
     inner.finish()
-    if ends[0] is None or ends[1] is None or not all(sizes):
+    if ends[0] is None or ends[1] is None:
         return None
     try:
         check_number(sizes[0] * sizes[1])
