@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, fields
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,7 +258,9 @@ def _count_shared(one: Path, other: Path, name: str) -> int:
                 raise InputError(
                     "no such collection", where=str(path), value=name, remedy="check its name"
                 )
-            tables.append(f"{schema}.seen_{found[0]}")
-        first, second = tables
-        ((number,),) = connection.execute(f"SELECT count(*) FROM {first} JOIN {second} USING (id)")
-    return int(number)
+            tables += [f"{schema}.{kind}_{found[0]}" for kind in ("seen", "fresh")]
+        number = 0
+        for first, second in product(tables[:2], tables[2:]):
+            joined = f"SELECT count(*) FROM {first} JOIN {second} USING (id)"
+            number += connection.execute(joined).fetchone()[0]
+    return number
