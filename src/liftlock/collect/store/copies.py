@@ -14,7 +14,7 @@ from uuid import UUID
 
 from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import check_writable, destination
-from liftlock.collect.store import sqlite
+from liftlock.collect.store import sqlite_file
 from liftlock.collect.store.connection import Session
 from liftlock.collect.store.place import sync_folder
 from liftlock.collect.store.postgres import (
@@ -56,8 +56,8 @@ def write_copy(connection: Connection[Any], path: Path) -> None:
     try:
         unfinished.unlink(missing_ok=True)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        empty = sqlite.StandardConnection(unfinished)
-        sqlite.migrate(empty, unfinished)
+        empty = sqlite_file.StandardConnection(unfinished)
+        sqlite_file.migrate(empty, unfinished)
         empty.close()
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
             copy.execute("PRAGMA foreign_keys = OFF")

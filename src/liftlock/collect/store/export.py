@@ -258,9 +258,10 @@ def _count_shared(one: Path, other: Path, name: str) -> int:
                 raise InputError(
                     "no such collection", where=str(path), value=name, remedy="check its name"
                 )
-            tables += [f"{schema}.{kind}_{found[0]}" for kind in ("seen", "fresh")]
-        number = 0
-        for first, second in product(tables[:2], tables[2:]):
-            joined = f"SELECT count(*) FROM {first} JOIN {second} USING (id)"
-            number += connection.execute(joined).fetchone()[0]
-    return number
+            tables.append([f"{schema}.seen_{found[0]}", f"{schema}.fresh_{found[0]}"])
+        # Each copy keeps its ids in two tables, and none in both.
+        counted = (
+            connection.execute(f"SELECT count(*) FROM {first} JOIN {second} USING (id)").fetchone()
+            for first, second in product(*tables)
+        )
+        return sum(number for (number,) in counted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
