@@ -10,20 +10,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from liftlock._runtime.naming import status, write_errors_at
-from liftlock._runtime.storage import check_writable, destination
-from liftlock.collect.store.fold import Row, Sifted, sift
-from liftlock.collect.store.place import Place, sync_folder
+from liftlock.collect.store.fold import Row, sift
+from liftlock.collect.store.place import Place
 from liftlock.collect.store.protocol import (
     Closed,
     Counts,
@@ -37,18 +33,24 @@ from liftlock.collect.store.protocol import (
     check_reports,
     width_of,
 )
+from liftlock.collect.store.seen import FRESH, Seen
+from liftlock.collect.store.sqlite_file import (
+    APPLICATION,
+    Connection,
+    StandardConnection,
+    migrate,
+    transaction,
+    version,
+    write_copy,
+)
 from liftlock.collect.store.writer import Writer
 from liftlock.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from liftlock.collect.wire import Batch
 
-APPLICATION = 0x4C4C434F
-"""Marks a SQLite file as a store of reports."""
 OLDEST = (3, 38, 0)
 """The first SQLite in which all that is used here is always there."""
-CHUNK = 4_096
-"""Ids that are put into `seen` in one step."""
 SLICE = 8 << 20
 """Bytes of reports that are folded in one transaction."""
 JOINED = 1 << 20
@@ -57,69 +59,6 @@ ROWS = 64
 """Rows of the journal that are written in one step."""
 CACHE = 24 << 10
 """KiB of pages kept in memory."""
-
-_NUMBERS = (
-    "WITH RECURSIVE numbers (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM numbers"
-    " WHERE i + 1 < ?2) "
-)
-_ID = "substr(?1, 1 + 16 * i, 16)"
-
-
-class Connection(Protocol):
-    """What is needed of a connection to SQLite; `failure` says what its errors become."""
-
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement, and return its rows."""
-
-    def close(self) -> None:
-        """Close it."""
-
-
-class StandardConnection:
-    """A connection through the `sqlite3` of Python."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._errors():
-            self._raw = sqlite3.connect(path, isolation_level=None, timeout=0)
-
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement, and return its rows."""
-        with self._errors():
-            return self._raw.execute(sql, parameters).fetchall()
-
-    def close(self) -> None:
-        """Close it."""
-        with self._errors():
-            self._raw.close()
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", None)
-            if code is None:
-                raise
-            raise failure(code, str(error), self._path) from error
-
-
-def failure(code: int, text: str, path: Path) -> Exception:
-    """Return what an error of SQLite means for whoever uses the store."""
-    primary = code & 0xFF
-    if primary == sqlite3.SQLITE_FULL:
-        return NotWritable(f"the disk of {path} is full; make space: the store then goes on")
-    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        return NotWritable(f"cannot write {path} ({text}); check its disk and its permissions")
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return FileError(
-            "another program has the store open", where=str(path), remedy="close it there"
-        )
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return FileError(
-            "not a store, or damaged", where=str(path), value=text, remedy="restore a backup"
-        )
-    return sqlite3.DatabaseError(f"{text} ({code})")
 
 
 def today() -> date:
@@ -135,6 +74,7 @@ class _Collection:
     record: Record
     keys: dict[str, int]
     """The key of each mechanism."""
+    seen: Seen
     counts: Counts | None = None
 
 
@@ -147,9 +87,10 @@ class SqliteStore:
         *,
         connect: Callable[[Path], Connection] = StandardConnection,
         today: Callable[[], date] = today,
+        fresh: int = FRESH,
         **limits: Any,
     ) -> None:
-        self._writer = Writer(lambda: _Journal(Path(path), connect, today), **limits)
+        self._writer = Writer(lambda: _Journal(Path(path), connect, today, fresh), **limits)
         journal = self._writer.journal
         assert isinstance(journal, _Journal)
         self._journal = journal
@@ -265,7 +206,11 @@ class _Journal:
     """The database; everything here happens in the thread of the writer."""
 
     def __init__(
-        self, path: Path, connect: Callable[[Path], Connection], today: Callable[[], date]
+        self,
+        path: Path,
+        connect: Callable[[Path], Connection],
+        today: Callable[[], date],
+        fresh: int,
     ) -> None:
         if sqlite3.sqlite_version_info < OLDEST:
             raise InputError(
@@ -276,6 +221,7 @@ class _Journal:
         self._place = Place(path)
         self.path = self._place.path
         self._today = today
+        self._least = fresh
         try:
             self._place.create()
             self._connection = connect(self.path)
@@ -346,10 +292,14 @@ class _Journal:
         """Read the collections again, after a change of them."""
         known: dict[str, _Collection] = {}
         names: dict[int, str] = {}
-        for key, name, state, settings in self._run(
-            "SELECT id, name, state, settings FROM collection ORDER BY id"
+        for key, name, state, settings, counted in self._run(
+            "SELECT id, name, state, settings, (SELECT coalesce(sum(n), 0) FROM counts"
+            " JOIN mechanism ON mechanism.id = mechanism WHERE collection = collection.id)"
+            " FROM collection ORDER BY id"
         ):
-            known[name] = _Collection(key, Record(name, state, {}, json.loads(settings)), {})
+            record = Record(name, state, {}, json.loads(settings))
+            known[name] = _Collection(key, record, {}, self._seen(key))
+            known[name].seen.load(counted)
             names[key] = name
         self._widths: dict[int, int] = {}
         self._owners: dict[int, str] = {}
@@ -361,6 +311,9 @@ class _Journal:
             self._widths[key] = width_of(outputs)
             self._owners[key] = names[collection]
         self._known = known
+
+    def _seen(self, key: int) -> Seen:
+        return Seen(self._run, key, self._least)
 
     def _find(self, name: str) -> _Collection:
         found = self._known.get(name)
@@ -463,7 +416,8 @@ class _Journal:
     def _clear(self) -> None:
         """Move everything from the WAL to the file, and empty the WAL."""
         if self._written:
-            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((busy, *_),) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            assert not busy, "there is one connection, and it reads nothing now"
             self._written = False
 
     def _fold_slice(self) -> None:
@@ -482,45 +436,23 @@ class _Journal:
             number += len(body) // (16 + width)
         counted: dict[str, list[tuple[int, str, int, int]]] = {}
         sifted: dict[str, tuple[int, int]] = {}
-        with self._transaction():
-            for name, waiting in rows.items():
-                found = sift(waiting)
-                known = self._see(self._known[name].key, found)
-                counted[name] = found.count(known)
-                sifted[name] = found.repeated + len(known), found.conflicts
-                self._add(name, counted[name], *sifted[name])
-            self._run("DELETE FROM journal WHERE seq <= ?", last)
+        before = {name: self._known[name].seen.sizes for name in rows}
+        try:
+            with self._transaction():
+                for name, waiting in rows.items():
+                    found = sift(waiting)
+                    known = self._known[name].seen.add(found.ids)
+                    counted[name] = found.count(known)
+                    sifted[name] = found.repeated + len(known), found.conflicts
+                    self._add(name, counted[name], *sifted[name])
+                self._run("DELETE FROM journal WHERE seq <= ?", last)
+        except BaseException:
+            for name, sizes in before.items():
+                self._known[name].seen.sizes = sizes
+            raise
         self._unfolded -= number
         for name, (repeated, conflicts) in sifted.items():
             self._advance(self._known[name], counted[name], repeated, conflicts)
-
-    def _see(self, key: int, found: Sifted) -> list[int]:
-        """Put ids into `seen`, and return the places of those that were there."""
-        known: list[int] = []
-        for at in range(0, found.number, CHUNK):
-            ids = found.ids[16 * at : 16 * (at + CHUNK)]
-            known += [at + place for place in self._see_chunk(f"seen_{key}", ids)]
-        return known
-
-    def _see_chunk(self, table: str, ids: bytes) -> list[int]:
-        number = len(ids) // 16
-        insert = f"INSERT OR IGNORE INTO {table} {_NUMBERS}SELECT {_ID} FROM numbers"
-        self._run("SAVEPOINT chunk")
-        self._run(insert, ids, number)
-        known: list[int] = []
-        if self._run("SELECT changes()") != [(number,)]:
-            # Some were there: which ones can be told only before.
-            self._run("ROLLBACK TO chunk")
-            ((text,),) = self._run(
-                f"{_NUMBERS}SELECT group_concat(i) FROM numbers"
-                f" WHERE EXISTS (SELECT 1 FROM {table} WHERE id = {_ID})",
-                ids,
-                number,
-            )
-            known = sorted(map(int, text.split(",")))
-            self._run(insert, ids, number)
-        self._run("RELEASE chunk")
-        return known
 
     def _add(
         self,
@@ -636,7 +568,7 @@ class _Journal:
     def _make(self, name: str, settings: str) -> int:
         self._run("INSERT INTO collection (name, settings) VALUES (?, ?)", name, settings)
         ((key,),) = self._run("SELECT id FROM collection WHERE name = ?", name)
-        self._run(f"CREATE TABLE seen_{key} (id BLOB PRIMARY KEY) WITHOUT ROWID")
+        self._seen(key).create()
         return int(key)
 
     def _set_mechanisms(self, key: int, mechanisms: Mapping[str, tuple[int, bytes]]) -> None:
@@ -656,7 +588,7 @@ class _Journal:
 
     def _has_reports(self, known: _Collection) -> bool:
         self.fold()
-        return bool(self._run(f"SELECT 1 FROM seen_{known.key} LIMIT 1"))
+        return bool(known.seen.sizes.large or known.seen.sizes.small)
 
     def close(self, name: str) -> None:
         """Take no more reports of a collection."""
@@ -672,7 +604,7 @@ class _Journal:
         """Remove everything of a collection."""
         key = self._find(name).key
         with self._transaction():
-            self._run(f"DROP TABLE seen_{key}")
+            self._known[name].seen.drop()
             self._run(
                 "DELETE FROM counts WHERE mechanism IN"
                 " (SELECT id FROM mechanism WHERE collection = ?)",
@@ -761,7 +693,7 @@ class _Journal:
             )
         ]
         for name, known in self._known.items():
-            ((ids,),) = self._run(f"SELECT count(*) FROM seen_{known.key}")
+            ids = known.seen.count()
             ((counted,),) = self._run(
                 "SELECT coalesce(sum(n), 0) FROM counts WHERE mechanism IN"
                 " (SELECT id FROM mechanism WHERE collection = ?)",
@@ -777,90 +709,3 @@ class _Journal:
             self._connection.close()
         finally:
             self._place.release()
-
-
-# --- versions -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def transaction(connection: Connection) -> Iterator[None]:
-    """Do everything in the block, or nothing of it."""
-    connection.run("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.run("COMMIT")
-    except BaseException:
-        # After some errors SQLite has rolled back already.
-        with suppress(Exception):
-            connection.run("ROLLBACK")
-        raise
-
-
-def migrations() -> list[str]:
-    """Return the numbered changes, the first one first."""
-    folder = files("liftlock.collect.store") / "migrations" / "sqlite"
-    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [(folder / name).read_text("utf-8") for name in found]
-
-
-def version(connection: Connection) -> int:
-    """Return how many of the changes were made."""
-    return int(connection.run("PRAGMA user_version")[0][0])
-
-
-def migrate(connection: Connection, path: Path, changes: Sequence[str] | None = None) -> None:
-    """Bring a file to the newest version in one transaction, after a backup."""
-    changes = migrations() if changes is None else changes
-    found = version(connection)
-    if found > len(changes):
-        raise FileError(
-            "a store of a later version",
-            where=str(path),
-            value=found,
-            remedy=f"this liftlock knows versions up to {len(changes)}; use the one that made it",
-        )
-    if found == len(changes):
-        return
-    if found:
-        write_copy(connection, path.with_name(f"{path.name}.version-{found}"))
-    with transaction(connection):
-        for change in changes[found:]:
-            for statement in statements(change):
-                connection.run(statement)
-        connection.run(f"PRAGMA application_id = {APPLICATION}")
-        connection.run(f"PRAGMA user_version = {len(changes)}")
-
-
-def statements(script: str) -> Iterator[str]:
-    """Split a script into its statements.
-
-    >>> list(statements("CREATE TABLE a (b); -- c;\\nCREATE TABLE d (e);"))
-    ['CREATE TABLE a (b);', '-- c;\\nCREATE TABLE d (e);']
-    """
-    part = ""
-    for piece in script.split(";"):
-        part += piece + ";"
-        if sqlite3.complete_statement(part):
-            if part.strip(" \n;"):
-                yield part.strip()
-            part = ""
-
-
-def write_copy(connection: Connection, path: Path) -> None:
-    """Write a copy of a database to a new file, which appears when it is whole and on disk."""
-    check_writable(path)
-    place = destination(path)
-    if status(place) is not None:
-        raise FileError("the file exists already", where=str(path), remedy="choose another name")
-    partial = place.with_name(f".{place.name}.{os.getpid()}.new")
-    with write_errors_at(path):
-        try:
-            # Only the owner may read it, from the first byte on.
-            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
-            connection.run("VACUUM INTO ?", (str(partial),))
-            with partial.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            partial.rename(place)
-            sync_folder(place.parent)
-        finally:
-            partial.unlink(missing_ok=True)
