@@ -36,13 +36,14 @@ from liftlock.model.structured import UserChannel
 from liftlock.model.structured.user_blocks import UserBlock
 from liftlock.model.structured.user_channel import FINE_BITS, POSTERIOR_BITS
 
-_UNITS = {
+UNITS = {
     "posteriors": POSTERIOR_BITS,
     "squares": FINE_BITS,
     "priors": 32,
     "spreads": FINE_BITS,
     "reaches": 32,
 }
+"""Which sums there are for each symbol, and in units of which power of 1/2."""
 
 _PIECE = 1 << 16
 """So many users, and another block, add up to less than 2^63 units of anything."""
@@ -77,7 +78,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
     @classmethod
     def empty(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
-        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None, scores=())
+        return cls(mechanism, 0, **dict.fromkeys(UNITS, (0,) * symbols), asked=None, scores=())
 
     @classmethod
     def of(
@@ -138,7 +139,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
                 max(pair) if name == "reaches" else sum(pair)
                 for pair in zip(getattr(self, name), getattr(other, name), strict=True)
             )
-            for name in _UNITS
+            for name in UNITS
         }
         reports = self.reports + other.reports
         scores = None
@@ -148,7 +149,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
 
     def floats(self, name: str) -> Floats:
         """Return posteriors, squares, priors, spreads or reaches as floats."""
-        scale = 1 << _UNITS[name]
+        scale = 1 << UNITS[name]
         return np.array([float(Fraction(value, scale)) for value in getattr(self, name)])
 
     def variances(self) -> Floats:
@@ -166,7 +167,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
             "mechanism": self.channel,
             "reports": integer_to_json(self.reports),
         }
-        for name in _UNITS:
+        for name in UNITS:
             data[name] = [integer_to_json(value) for value in getattr(self, name)]
         if self.asked is not None:
             data["asked"] = self.asked.to_data()
@@ -179,7 +180,7 @@ class PerUserAggregate(BaseAggregate, StoredObject):
         """Read the content; impossible sums are refused."""
         mechanism = str(data["mechanism"])
         (reports,) = integers_from_json([data["reports"]], "reports")
-        sums = {name: integers_from_json(data[name], name) for name in _UNITS}
+        sums = {name: integers_from_json(data[name], name) for name in UNITS}
         symbols = len(sums["posteriors"])
         told = data.get("asked")
         asked = None if told is None else WeightedSums.from_data(told, symbols)
@@ -329,7 +330,7 @@ class _PartialSums:
             given = dict(zip(named, numbers, strict=True))
             asked = WeightedSums.of(answer_columns(self.question), means, variances, **given)
         found = self.channel.sums(self.level, self.totals)
-        sums = {name: tuple(each) for name, each in zip(_UNITS, found, strict=True)}
+        sums = {name: tuple(each) for name, each in zip(UNITS, found, strict=True)}
         scores = None if self.scores is None else self.scores.to_classes()
         return PerUserAggregate(mechanism, self.users, **sums, asked=asked, scores=scores)
 

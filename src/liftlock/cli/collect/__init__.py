@@ -11,6 +11,7 @@ from liftlock.cli.collect.close import close_command
 from liftlock.cli.collect.demo import demo_command
 from liftlock.cli.collect.erase import erase_command
 from liftlock.cli.collect.estimate import estimate_command
+from liftlock.cli.collect.export import export_command
 from liftlock.cli.collect.new import new_command
 from liftlock.cli.collect.next import next_command
 from liftlock.cli.collect.serve import serve_command
@@ -42,6 +43,7 @@ for command in (
     serve_command,
     demo_command,
     estimate_command,
+    export_command,
     close_command,
     next_command,
     erase_command,

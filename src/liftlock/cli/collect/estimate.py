@@ -19,6 +19,7 @@ from liftlock.report.text.estimate import estimate_report
 
 @click.command("estimate", short_help="Estimate what people answered.")
 @click.argument("survey", type=FILE, metavar="SURVEY")
+@click.argument("counts", nargs=-1, type=FILE, metavar="[COUNTS...]")
 @QUESTION
 @click.option(
     "--level",
@@ -32,6 +33,7 @@ from liftlock.report.text.estimate import estimate_report
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 def estimate_command(
     survey: Path,
+    counts: tuple[Path, ...],
     questions: tuple[str, ...],
     level: str,
     together: bool,
@@ -40,13 +42,17 @@ def estimate_command(
 ) -> int:
     """Estimate from the reports to SURVEY, with intervals that lean on no prior.
 
+    COUNTS are exports in JSON, from this server or others: they are added up, in the place of the
+    store.
+
     \b
     liftlock collect estimate health.yaml
     liftlock collect estimate health.yaml --server http://127.0.0.1:8124 --token TOKEN
+    liftlock collect estimate health.yaml north.json south.json
     """
     note = Notes()
     read = Survey.read(survey)
-    found = read_counts(read, survey, place, questions)
+    found = read_counts(read, survey, counts, place, questions)
     with show_status("estimating") as progress:
         collections = read.collections(progress=progress)
         options: dict[str, Any] = {"level": level, "together": together}

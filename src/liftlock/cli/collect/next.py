@@ -21,6 +21,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 
 @click.command("next", short_help="Make the survey of the next round.")
 @click.argument("survey", type=FILE, metavar="SURVEY")
+@click.argument("counts", nargs=-1, type=FILE, metavar="[COUNTS...]")
 @click.option(
     "-o", "--output", type=FILE, required=True, metavar="NEXT", help="Survey file to write."
 )
@@ -41,6 +42,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 def next_command(
     survey: Path,
+    counts: tuple[Path, ...],
     output: Path,
     confidence: str,
     name: str | None,
@@ -54,7 +56,7 @@ def next_command(
 
     The reports allow a set of priors, and the next mechanisms keep the guarantee for all of them,
     with the stated confidence; LDP holds whatever is true. An estimate is never taken for the prior
-    itself.
+    itself. COUNTS are exports in JSON, in the place of the store.
 
     \b
     liftlock collect close health.yaml
@@ -65,7 +67,7 @@ def next_command(
     check_outputs({"the output": output}, {"SURVEY": survey})
     survey_text({}, output)
     read = Survey.read(survey)
-    found = read_counts(read, survey, place)
+    found = read_counts(read, survey, counts, place)
     if not while_open and found.open:
         raise NotDefined(
             "the next round",

@@ -25,6 +25,7 @@ from liftlock.collect.server.views import (
     ResultView,
     SurveyView,
 )
+from liftlock.collect.survey.check import make_consent
 from liftlock.report.html.charts import place
 from liftlock.report.html.markup import breakable, finished, listed, named
 from liftlock.report.html.page import style_sheet
@@ -32,6 +33,8 @@ from liftlock.report.html.page import style_sheet
 if TYPE_CHECKING:
     from liftlock.collect.server.access import Operator
     from liftlock.collect.server.service import Served, Service
+    from liftlock.collect.survey import Survey
+    from liftlock.collect.survey.consent import Consent
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -98,6 +101,7 @@ class Pages:
     def __init__(self, service: Service) -> None:
         self.service = service
         self._mechanisms: dict[str, MechanismView] = {}
+        self._consents: dict[str, tuple[Survey, Consent]] = {}
 
     def found(self, request: Request) -> list[Served]:
         """Return the collections of the survey in the address."""
@@ -125,6 +129,14 @@ class Pages:
         for each in shown:
             self._mechanisms.setdefault(each.digest, MechanismView(each))
         return tuple(self._mechanisms[each.digest] for each in shown)
+
+    async def consent_to(self, survey: Survey) -> Consent:
+        """Return what people agree to before they answer; it is made once."""
+        found = self._consents.get(survey.name)
+        if found is None or found[0] is not survey:
+            consent: Consent = await self.service.results.read(make_consent, survey)
+            found = self._consents[survey.name] = survey, consent
+        return found[1]
 
     async def mechanism(self, request: Request) -> Response:
         """Return the file of a mechanism, under a name that can be saved."""
@@ -164,6 +176,7 @@ class Pages:
             title=f"Results: {survey.title}",
             survey=survey,
             facts=survey.facts,
+            together=(await self.consent_to(survey.survey)).together,
             results=await self.result_views(served),
             who=who.name if who else "",
             folder="" if who else "results/",
@@ -194,18 +207,26 @@ class PublicPages(Pages):
         served = self.found(request)
         if not served:
             return message(request, "There is no such survey", status=404)
-        today = self.service.today()
+        survey = SurveyView(served[0].survey)
+        consent, today = await self.consent_to(survey.survey), self.service.today()
+        sent = {asked.name: asked.sent for asked in consent.questions}
         questions = [
-            QuestionView(each, f"q{number}", each.state_on(today), self.mechanisms_of(each))
+            QuestionView(
+                each,
+                f"q{number}",
+                each.state_on(today),
+                self.mechanisms_of(each),
+                sent[each.collection.question.name],
+            )
             for number, each in enumerate(served, start=1)
         ]
-        survey = SurveyView(served[0].survey)
         return await self.render(
             request,
             "survey.html",
             QUESTION_POLICY,
             title=survey.title,
             survey=survey,
+            consent=consent,
             questions=questions,
         )
 
@@ -471,9 +492,11 @@ def page(
 
     told = {"admin": False, "who": "", "root": root_of(request), "version": __version__}
     text = templates().get_template(template).render(told | values)
+    # Of a page without referrers a browser does not say where a form comes from.
     headers = {
         "content-security-policy": policy,
         "cache-control": "no-store" if private else "no-cache",
+        "referrer-policy": "same-origin" if policy == FORM_POLICY else "no-referrer",
     }
     return HTMLResponse(text, status, _HEADERS | headers)
 

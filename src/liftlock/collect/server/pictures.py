@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
+from liftlock.collect.survey.consent import percent_down, percent_up
 from liftlock.mechanism import Mechanism
 from liftlock.model.channel import Table
 from liftlock.notions.ldp import LDP
@@ -144,13 +146,10 @@ class Beliefs:
         return [
             Group(
                 name,
-                tuple(
-                    Bar(words, part / full, percent(part), kind)
-                    for words, part, kind in (
-                        ("before", before, "before"),
-                        ("at most", high, "highest"),
-                        ("at least", low, "lowest"),
-                    )
+                (
+                    Bar("before", before / full, percent(before), "before"),
+                    Bar("at most", high / full, percent_up(_shorter(high)), "highest"),
+                    Bar("at least", low / full, percent_down(_shorter(low)), "lowest"),
                 ),
             )
             for name, before, high, low in self._lines
@@ -160,13 +159,18 @@ class Beliefs:
     def rows(self) -> list[list[Content]]:
         """The same in numbers."""
         return [
-            [name, percent(before), percent(high), percent(low)]
+            [name, percent(before), percent_up(_shorter(high)), percent_down(_shorter(low))]
             for name, before, high, low in self._lines
         ]
 
     @property
     def _lines(self) -> list[tuple[Markup, float, float, float]]:
         return list(zip(self.names, self.before, self.highest, self.lowest, strict=True))
+
+
+def _shorter(share: float) -> Fraction:
+    """Return a share without the last digits of a float, which would be rounded up, too."""
+    return Fraction(repr(round(share, 14)))
 
 
 def beliefs_of(made: Mechanism) -> Beliefs | None:
@@ -229,39 +233,3 @@ def _largest_ratio(made: Mechanism) -> float | None:
 def _profile_ratio(made: Mechanism) -> float | None:
     most = made.certificate.nats["profile"].upper
     return None if most is None else math.exp(float(most))
-
-
-# --- estimates ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Estimated:
-    """One estimated number, as a share or an amount, and its interval."""
-
-    name: Markup
-    value: float
-    low: float | None
-    high: float | None
-    text: str
-    interval: str
-
-
-def estimate_groups(shown: Sequence[Estimated], scale: float) -> list[Group]:
-    """Draw estimates with their intervals, in parts of the scale."""
-    return [
-        Group(
-            each.name,
-            (
-                Bar(
-                    "estimate",
-                    each.value / scale,
-                    each.text,
-                    "highest",
-                    None
-                    if each.low is None or each.high is None
-                    else (each.low / scale, each.high / scale),
-                ),
-            ),
-        )
-        for each in shown
-    ]

@@ -16,12 +16,12 @@ from liftlock.collect.server.pictures import (
     days_of,
     weeks_of,
 )
+from liftlock.collect.survey.consent import Reveal
 from liftlock.model.alphabet import Label, label_to_json
-from liftlock.notions.base import Notion
 from liftlock.report.format import amount, counted, percent
 from liftlock.report.html.beliefs import axis_end
 from liftlock.report.html.charts import Bar, Group
-from liftlock.report.html.markup import Content, Markup, named, tag, written
+from liftlock.report.html.markup import Content, Markup, named, written
 
 if TYPE_CHECKING:
     from liftlock.collect.server.service import Served
@@ -38,24 +38,6 @@ _STUFFING = {
     "open": "open to everybody: made-up and repeated reports cannot be told from others",
     "signed": "each report needs a token, which the operator gives to one person",
 }
-
-
-def promise_in_words(notion: Notion) -> str:
-    """Say what a guarantee promises of a report.
-
-    >>> from liftlock.notions.ldp import LDP
-    >>> print(promise_in_words(LDP("ln 2")))
-    Every report that may be sent is at most 2 times as likely for people with one answer as for
-    people with any other.
-    """
-    text = notion.promise
-    for released, sent in (
-        ("value that may be released as {column}", "{column} that may be sent"),
-        ("the released {column}", "the {column}"),
-    ):
-        text = text.replace(released, sent)
-    secret = "who you are" if notion.name == "profile" else "answer"
-    return text.format(column="report", secret=secret)
 
 
 # --- mechanisms -----------------------------------------------------------------------------------
@@ -88,10 +70,10 @@ class MechanismView:
         """The lines of its certificate."""
         return str(self.made.mechanism.certificate).splitlines()
 
-    @property
+    @cached_property
     def promise(self) -> str:
-        """What it promises."""
-        return promise_in_words(self.made.mechanism.notion)
+        """The worst that one of its reports can do."""
+        return " ".join(Reveal.of(self.made.mechanism).sentences())
 
     @cached_property
     def worst(self) -> Beliefs | None:
@@ -102,11 +84,6 @@ class MechanismView:
         """Return how often each of its reports came."""
         numbers = counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
         return [[f"r{place}", f"{number:,}"] for place, number in enumerate(numbers, start=1)]
-
-
-def promises_of(mechanisms: Sequence[MechanismView]) -> list[str]:
-    """Say what reports may tell at worst, each promise once."""
-    return list(dict.fromkeys(each.promise for each in mechanisms))
 
 
 # --- what people answer ---------------------------------------------------------------------------
@@ -195,6 +172,8 @@ class QuestionView:
     state: str
     mechanisms: tuple[MechanismView, ...]
     """The tables that reports are drawn from; of many, the first."""
+    sent: str
+    """What leaves the device."""
 
     @property
     def collection(self) -> str:
@@ -228,6 +207,14 @@ class QuestionView:
         )
 
     @property
+    def spent(self) -> str:
+        """What is said on a device that has reported as often as it may."""
+        return (
+            "This device has answered this question in earlier rounds, as often as the survey "
+            "promises at most: it sends no further report."
+        )
+
+    @property
     def token(self) -> str:
         """What is said if a token is needed, and there is none."""
         return "Each report needs a token: open the link that was given to you."
@@ -240,12 +227,13 @@ class QuestionView:
 
     @property
     def levels(self) -> list[Choice]:
-        """The guarantees that a person may choose from."""
-        found: dict[str, Notion] = {}
-        for each in self.served.collection.mechanisms.values():
-            if each.level is not None:
-                found.setdefault(each.level, each.mechanism.notion)
-        return [Choice(name, name, promise_in_words(notion)) for name, notion in found.items()]
+        """The guarantees that a person may choose from; groups may differ in what these reveal."""
+        every = self.served.collection.mechanisms.values()
+        told = {each.made.level: each.promise for each in self.mechanisms}
+        return [
+            Choice(name, name, "" if self.groups else told.get(name, ""))
+            for name in self._each(each.level for each in every)
+        ]
 
     @staticmethod
     def _each(names: Iterable[str | None]) -> list[str]:
@@ -282,29 +270,6 @@ class QuestionView:
         return next(iter(self.served.collection.mechanisms.values()))
 
     @property
-    def sent(self) -> list[str]:
-        """What a report is."""
-        outputs = self._first.outputs
-        beside = ["the digest of the table that it was drawn from"]
-        if self.groups:
-            beside.append("with it your group")
-        words = (
-            f"Sent is one of {outputs:,} reports, r1 to r{outputs}, drawn at random on this "
-            "device from a table that depends on your answer; with it a random number that "
-            f"belongs to this report alone, and {' and '.join(beside)}. Nothing else is sent."
-        )
-        first = (
-            "This device keeps its first report and repeats it if it is asked again, so that "
-            "asking twice tells nothing more. It does not keep your answer."
-        )
-        return [words, first]
-
-    @property
-    def promises(self) -> list[str]:
-        """What a report can tell at worst."""
-        return promises_of(self.mechanisms)
-
-    @property
     def more_mechanisms(self) -> int:
         """How many tables there are besides those that are shown."""
         return len(self.served.collection.mechanisms) - len(self.mechanisms)
@@ -315,7 +280,6 @@ class SurveyView:
     """A survey as its page begins."""
 
     survey: Survey
-    consent: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -358,8 +322,6 @@ class SurveyView:
         ]
         if survey.least:
             rows.append(["Shown", f"from {counted(survey.least, 'report')} on"])
-        if survey.total is not None:
-            rows.append(["All answers of a person together", tag("code", survey.total.guarantee)])
         return rows
 
 
@@ -591,11 +553,6 @@ class ResultView:
         if self.counted is None:
             return None
         return DaysView.of(self.history, self.least, f"{self.key}-days")
-
-    @property
-    def promises(self) -> list[str]:
-        """What one report may tell at worst."""
-        return promises_of(self.mechanisms)
 
     @property
     def more_mechanisms(self) -> int:

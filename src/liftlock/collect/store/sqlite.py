@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from liftlock._runtime.naming import status, write_errors_at
 from liftlock._runtime.storage import check_writable, destination
-from liftlock.collect.store.fold import Row, Sifted, sift
+from liftlock.collect.store.fold import Row, sift
 from liftlock.collect.store.place import Place, sync_folder
 from liftlock.collect.store.protocol import (
     Closed,
@@ -37,6 +37,7 @@ from liftlock.collect.store.protocol import (
     check_reports,
     width_of,
 )
+from liftlock.collect.store.seen import FRESH, Seen
 from liftlock.collect.store.writer import Writer
 from liftlock.errors import FileError, InputError
 
@@ -47,8 +48,6 @@ APPLICATION = 0x4C4C434F
 """Marks a SQLite file as a store of reports."""
 OLDEST = (3, 38, 0)
 """The first SQLite in which all that is used here is always there."""
-CHUNK = 4_096
-"""Ids that are put into `seen` in one step."""
 SLICE = 8 << 20
 """Bytes of reports that are folded in one transaction."""
 JOINED = 1 << 20
@@ -57,12 +56,6 @@ ROWS = 64
 """Rows of the journal that are written in one step."""
 CACHE = 24 << 10
 """KiB of pages kept in memory."""
-
-_NUMBERS = (
-    "WITH RECURSIVE numbers (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM numbers"
-    " WHERE i + 1 < ?2) "
-)
-_ID = "substr(?1, 1 + 16 * i, 16)"
 
 
 class Connection(Protocol):
@@ -135,6 +128,7 @@ class _Collection:
     record: Record
     keys: dict[str, int]
     """The key of each mechanism."""
+    seen: Seen
     counts: Counts | None = None
 
 
@@ -147,9 +141,10 @@ class SqliteStore:
         *,
         connect: Callable[[Path], Connection] = StandardConnection,
         today: Callable[[], date] = today,
+        fresh: int = FRESH,
         **limits: Any,
     ) -> None:
-        self._writer = Writer(lambda: _Journal(Path(path), connect, today), **limits)
+        self._writer = Writer(lambda: _Journal(Path(path), connect, today, fresh), **limits)
         journal = self._writer.journal
         assert isinstance(journal, _Journal)
         self._journal = journal
@@ -265,7 +260,11 @@ class _Journal:
     """The database; everything here happens in the thread of the writer."""
 
     def __init__(
-        self, path: Path, connect: Callable[[Path], Connection], today: Callable[[], date]
+        self,
+        path: Path,
+        connect: Callable[[Path], Connection],
+        today: Callable[[], date],
+        fresh: int,
     ) -> None:
         if sqlite3.sqlite_version_info < OLDEST:
             raise InputError(
@@ -276,6 +275,7 @@ class _Journal:
         self._place = Place(path)
         self.path = self._place.path
         self._today = today
+        self._least = fresh
         try:
             self._place.create()
             self._connection = connect(self.path)
@@ -346,10 +346,14 @@ class _Journal:
         """Read the collections again, after a change of them."""
         known: dict[str, _Collection] = {}
         names: dict[int, str] = {}
-        for key, name, state, settings in self._run(
-            "SELECT id, name, state, settings FROM collection ORDER BY id"
+        for key, name, state, settings, counted in self._run(
+            "SELECT id, name, state, settings, (SELECT coalesce(sum(n), 0) FROM counts"
+            " JOIN mechanism ON mechanism.id = mechanism WHERE collection = collection.id)"
+            " FROM collection ORDER BY id"
         ):
-            known[name] = _Collection(key, Record(name, state, {}, json.loads(settings)), {})
+            record = Record(name, state, {}, json.loads(settings))
+            known[name] = _Collection(key, record, {}, self._seen(key))
+            known[name].seen.load(counted)
             names[key] = name
         self._widths: dict[int, int] = {}
         self._owners: dict[int, str] = {}
@@ -361,6 +365,9 @@ class _Journal:
             self._widths[key] = width_of(outputs)
             self._owners[key] = names[collection]
         self._known = known
+
+    def _seen(self, key: int) -> Seen:
+        return Seen(self._run, key, self._least)
 
     def _find(self, name: str) -> _Collection:
         found = self._known.get(name)
@@ -482,45 +489,23 @@ class _Journal:
             number += len(body) // (16 + width)
         counted: dict[str, list[tuple[int, str, int, int]]] = {}
         sifted: dict[str, tuple[int, int]] = {}
-        with self._transaction():
-            for name, waiting in rows.items():
-                found = sift(waiting)
-                known = self._see(self._known[name].key, found)
-                counted[name] = found.count(known)
-                sifted[name] = found.repeated + len(known), found.conflicts
-                self._add(name, counted[name], *sifted[name])
-            self._run("DELETE FROM journal WHERE seq <= ?", last)
+        before = {name: self._known[name].seen.sizes for name in rows}
+        try:
+            with self._transaction():
+                for name, waiting in rows.items():
+                    found = sift(waiting)
+                    known = self._known[name].seen.add(found.ids)
+                    counted[name] = found.count(known)
+                    sifted[name] = found.repeated + len(known), found.conflicts
+                    self._add(name, counted[name], *sifted[name])
+                self._run("DELETE FROM journal WHERE seq <= ?", last)
+        except BaseException:
+            for name, sizes in before.items():
+                self._known[name].seen.sizes = sizes
+            raise
         self._unfolded -= number
         for name, (repeated, conflicts) in sifted.items():
             self._advance(self._known[name], counted[name], repeated, conflicts)
-
-    def _see(self, key: int, found: Sifted) -> list[int]:
-        """Put ids into `seen`, and return the places of those that were there."""
-        known: list[int] = []
-        for at in range(0, found.number, CHUNK):
-            ids = found.ids[16 * at : 16 * (at + CHUNK)]
-            known += [at + place for place in self._see_chunk(f"seen_{key}", ids)]
-        return known
-
-    def _see_chunk(self, table: str, ids: bytes) -> list[int]:
-        number = len(ids) // 16
-        insert = f"INSERT OR IGNORE INTO {table} {_NUMBERS}SELECT {_ID} FROM numbers"
-        self._run("SAVEPOINT chunk")
-        self._run(insert, ids, number)
-        known: list[int] = []
-        if self._run("SELECT changes()") != [(number,)]:
-            # Some were there: which ones can be told only before.
-            self._run("ROLLBACK TO chunk")
-            ((text,),) = self._run(
-                f"{_NUMBERS}SELECT group_concat(i) FROM numbers"
-                f" WHERE EXISTS (SELECT 1 FROM {table} WHERE id = {_ID})",
-                ids,
-                number,
-            )
-            known = sorted(map(int, text.split(",")))
-            self._run(insert, ids, number)
-        self._run("RELEASE chunk")
-        return known
 
     def _add(
         self,
@@ -636,7 +621,7 @@ class _Journal:
     def _make(self, name: str, settings: str) -> int:
         self._run("INSERT INTO collection (name, settings) VALUES (?, ?)", name, settings)
         ((key,),) = self._run("SELECT id FROM collection WHERE name = ?", name)
-        self._run(f"CREATE TABLE seen_{key} (id BLOB PRIMARY KEY) WITHOUT ROWID")
+        self._seen(key).create()
         return int(key)
 
     def _set_mechanisms(self, key: int, mechanisms: Mapping[str, tuple[int, bytes]]) -> None:
@@ -656,7 +641,7 @@ class _Journal:
 
     def _has_reports(self, known: _Collection) -> bool:
         self.fold()
-        return bool(self._run(f"SELECT 1 FROM seen_{known.key} LIMIT 1"))
+        return bool(known.seen.sizes.large or known.seen.sizes.small)
 
     def close(self, name: str) -> None:
         """Take no more reports of a collection."""
@@ -672,7 +657,7 @@ class _Journal:
         """Remove everything of a collection."""
         key = self._find(name).key
         with self._transaction():
-            self._run(f"DROP TABLE seen_{key}")
+            self._known[name].seen.drop()
             self._run(
                 "DELETE FROM counts WHERE mechanism IN"
                 " (SELECT id FROM mechanism WHERE collection = ?)",
@@ -761,7 +746,7 @@ class _Journal:
             )
         ]
         for name, known in self._known.items():
-            ((ids,),) = self._run(f"SELECT count(*) FROM seen_{known.key}")
+            ids = known.seen.count()
             ((counted,),) = self._run(
                 "SELECT coalesce(sum(n), 0) FROM counts WHERE mechanism IN"
                 " (SELECT id FROM mechanism WHERE collection = ?)",

@@ -6,7 +6,7 @@ same mechanism. A question has one, or one for each group or each distinct prior
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -48,7 +48,7 @@ class Population:
     def content(self) -> dict[str, Any]:
         """Return what the survey file says of it."""
         data = {} if self.context is None else context_content(self.context)
-        return data | ({} if self.weight is None else {"weight": _number(self.weight)})
+        return data | ({} if self.weight is None else {"weight": number_content(self.weight)})
 
 
 def free_context(values: Alphabet) -> Context:
@@ -60,7 +60,9 @@ def free_context(values: Alphabet) -> Context:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_known(fields: Fields, values: Alphabet) -> Context | None:
+def read_known(
+    fields: Fields, values: Alphabet, shape: Callable[[str], Prior] | None = None
+) -> Context | None:
     """Read what is known of the values: at most one of the keys that say it."""
     given = [key for key in KNOWN if key in fields]
     if len(given) > 1:
@@ -69,8 +71,11 @@ def read_known(fields: Fields, values: Alphabet) -> Context | None:
         )
     folder = fields.mistakes.source.folder
     sure = fields.raw("confidence"), fields.raw("evidence")
+    smoothing = fields.raw("smoothing")
+    if smoothing is not None and "prior" not in given:
+        fields.mistakes.note(fields.at("smoothing"), "smoothing without a prior", smoothing)
     readers = {
-        "prior": lambda value: read_prior_value(value, values, folder),
+        "prior": lambda value: read_prior_value(value, values, folder, smoothing, shape),
         "intervals": lambda value: read_intervals(value, values, folder, *sure),
         "ball": lambda value: read_ball(value, values, folder),
         "family": lambda value: read_family(value, values, folder),
@@ -86,29 +91,51 @@ def read_known(fields: Fields, values: Alphabet) -> Context | None:
     return next((context for context in found if context is not None), None)
 
 
-def read_prior_value(value: Any, values: Alphabet, folder: Path) -> Context | None:
+def read_prior_value(
+    value: Any,
+    values: Alphabet,
+    folder: Path,
+    smoothing: Any = None,
+    shape: Callable[[str], Prior] | None = None,
+) -> Context | None:
     """Read a prior: numbers by value, the name of a file, or that there is none.
 
-    Whole numbers are counts; others are probabilities and sum to 1.
+    For numbers it may be a distribution such as ``normal(50, 10)``, which `shape` reads.
+
+    Whole numbers are counts; others are probabilities and sum to 1, unless they are smoothed.
     """
     if isinstance(value, str) and value.strip().lower() in NOTHING:
         return None
+    extra = Fraction(0) if smoothing is None else exact(smoothing, name="smoothing")
+    if extra < 0:
+        raise InputError("negative smoothing", value=smoothing, remedy="write 0 or more")
+    if isinstance(value, str) and shape is not None and "(" in value:
+        return shape(value)
     if isinstance(value, str):
-        return align(read_prior(folder / value), values)
-    return prior_of(read_numbers(value, values), values)
+        return _read_prior_file(folder / value, values, extra)
+    numbers = [number + extra for number in read_numbers(value, values)]
+    return prior_of(numbers, values, normalise=bool(extra))
 
 
-def prior_of(numbers: list[Fraction], values: Alphabet) -> Prior:
+def _read_prior_file(path: Path, values: Alphabet, extra: Fraction) -> Context:
+    """Read a prior from a file; with smoothing, values that it does not name count 0 there."""
+    found = read_prior(path)
+    if not extra:
+        return align(found, values)
+    known = {label_text(label): n for label, n in zip(found.labels, found.counts, strict=True)}
+    texts = [label_text(label) for label in values.labels]
+    more = [name for name in known if name not in texts]
+    if more:
+        raise LabelError("the file has another value", value=more[0], where=str(path))
+    return prior_of([known.get(text, 0) + extra for text in texts], values, normalise=True)
+
+
+def prior_of(numbers: list[Fraction], values: Alphabet, *, normalise: bool = False) -> Prior:
     """Make a prior of numbers in the order of the values."""
-    whole = all(number.denominator == 1 for number in numbers)
     pairs = list(zip(values.labels, numbers, strict=True))
-    if whole and numbers.count(Fraction(0)) != len(numbers) - 1:
-        made = Prior.from_counts(pairs)
-    elif whole:
-        raise InputError("only one value can occur", remedy="there is nothing to ask")
-    else:
-        made = Prior.from_probabilities(pairs)
-    return Prior(values, made.counts)
+    if all(number.denominator == 1 for number in numbers):
+        return Prior(values, Prior.from_counts(pairs).counts)
+    return Prior(values, Prior.from_probabilities(pairs, normalise=normalise).counts)
 
 
 def read_numbers(value: Any, values: Alphabet) -> list[Fraction]:
@@ -119,11 +146,14 @@ def read_numbers(value: Any, values: Alphabet) -> list[Fraction]:
 def read_each(value: Any, values: Alphabet) -> list[Any]:
     """Return what is written for each value, in their order."""
     if isinstance(value, list):
-        if len(value) != len(values):
+        listed: list[Any] = value
+        if value and all(isinstance(each, list) for each in value):  # row after row of a grid
+            listed = [each for row in value for each in row]
+        if len(listed) != len(values):
             raise InputError(
-                f"{len(value)} numbers for {len(values)} values", remedy="give one for each value"
+                f"{len(listed)} numbers for {len(values)} values", remedy="give one for each value"
             )
-        return value
+        return listed
     if not isinstance(value, Mapping):
         raise InputError(
             "neither numbers by value nor a file",
@@ -199,7 +229,7 @@ def read_family(value: Any, values: Alphabet, folder: Path) -> Context:
 
 def align(context: Context, values: Alphabet) -> Context:
     """Return a context that was read from a file on the values, whose labels may be numbers."""
-    theirs = {str(label): label for label in context.inputs.labels}
+    theirs = {label_text(label): label for label in context.inputs.labels}
     ours = [label_text(label) for label in values.labels]
     if sorted(theirs) != sorted(ours):
         lost = [name for name in ours if name not in theirs]
@@ -233,16 +263,16 @@ def context_content(context: Context) -> dict[str, Any]:
         return {"prior": _by_value(context.inputs, context.counts)}
     if isinstance(context, Intervals):
         ends = zip(context.lower, context.upper, strict=True)
-        pairs = [[_number(low), _number(high)] for low, high in ends]
+        pairs = [[number_content(low), number_content(high)] for low, high in ends]
         sure = (
             {}
             if context.confidence is None
-            else {"confidence": _number(context.confidence), "evidence": context.evidence}
+            else {"confidence": number_content(context.confidence), "evidence": context.evidence}
         )
         return {"intervals": _by_value(context.inputs, pairs), **sure}
     if isinstance(context, Ball):
         centre = _by_value(context.centre.inputs, context.centre.counts)
-        return {"ball": {"centre": centre, "radius": _number(context.radius)}}
+        return {"ball": {"centre": centre, "radius": number_content(context.radius)}}
     if isinstance(context, Family):
         return {"family": [_by_value(prior.inputs, prior.counts) for prior in context.priors]}
     raise InputError("a context that a survey file cannot hold", value=context.describe())
@@ -252,7 +282,7 @@ def _by_value(values: Alphabet, numbers: Iterable[Any]) -> dict[str, Any]:
     return {label_text(label): number for label, number in zip(values.labels, numbers, strict=True)}
 
 
-def _number(value: Fraction) -> int | str:
+def number_content(value: Fraction) -> int | str:
     """Write an exact number."""
     return int(value) if value.denominator == 1 else str(value)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError
+from liftlock.model import Prior
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.collection import CollectedMechanism, Collection
@@ -16,39 +19,130 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimated:
-    """What a collection says: the estimate of all reports, and of how many it is."""
+    """What a collection says: the estimate of all reports, and of each group by itself."""
 
     collection: str
     estimate: Estimate
     reports: int
+    groups: Mapping[str, Estimate] = field(default_factory=dict)
+    """Of the groups that have enough reports to be shown."""
+    rounding: float = 0.0
+    """For numbers: by how much each may have been moved to the middle of its bin, at most."""
 
     def content(self) -> dict[str, Any]:
         """Return the JSON form: that of the estimate, and whose it is."""
-        return self.estimate.to_data() | {"collection": self.collection}
+        data = self.estimate.to_data() | {"collection": self.collection}
+        if self.groups:
+            data["groups"] = {name: found.to_data() for name, found in self.groups.items()}
+        return data | ({"rounding": self.rounding_content()} if self.rounding else {})
+
+    def rounding_content(self) -> dict[str, Any]:
+        """Return what is true of the numbers before they were rounded to the middle of a bin.
+
+        Of those outside of the range nothing is said: they count as its nearer end.
+        """
+        total = self.estimate.total if self.estimate.of == "sum" else 1.0
+        most = self.rounding * abs(total)
+        answers = []
+        for each in self.estimate.answers:
+            if each.low is not None and each.high is not None:
+                ends = {"low": each.low - most, "high": each.high + most}
+                answers.append({"name": each.name, **ends})
+        return {"most": self.rounding, "answers": answers}
 
     def __str__(self) -> str:
-        return f"{self.collection}: {self.estimate}"
+        lines = [f"{self.collection}: {self.estimate}"]
+        lines += [f"group {name}: {found}" for name, found in self.groups.items()]
+        return "\n".join(lines)
 
 
 def estimate_counts(
     collection: Collection, counts: Mapping[str, Sequence[int]], options: Mapping[str, Any]
 ) -> Estimated:
     """Estimate from counts: of one mechanism as it does itself, of several as groups of people."""
-    from liftlock.estimate import combine
-
     told = [(each, aggregate_of(each, counts[each.digest])) for each in _known(collection, counts)]
     given = [(each, reports) for each, reports in told if reports.reports]
     if not given:
         raise InputError(
             "no reports", where=collection.name, remedy="wait until the first ones are counted"
         )
-    asked = collection.question.answer.options if "of" not in options else {}
-    chosen = {**asked, **options}
-    if len(collection.mechanisms) == 1:
-        found = given[0][0].mechanism.estimate(given[0][1], **chosen)
+    question = collection.question
+    chosen = {**(question.answer.options if "of" not in options else {}), **options}
+    reports = sum(reports.reports for _, reports in given)
+    if question.panel is not None and len(collection.mechanisms) > 1:
+        found = _estimate_panel(given, chosen)
     else:
-        found = combine([(each.mechanism, reports) for each, reports in given], **chosen)
-    return Estimated(collection.name, found, sum(reports.reports for _, reports in given))
+        found = _estimate_together(given, question.weights, chosen)
+    rounding = 0.0
+    if isinstance(question.domain, Range) and found.of in ("sum", "mean"):
+        rounding = float(question.domain.width / 2)
+    return Estimated(
+        collection.name,
+        found,
+        reports,
+        _estimate_groups(given, chosen, collection.least),
+        rounding,
+    )
+
+
+Given = list[tuple["CollectedMechanism", "Aggregate"]]
+
+
+def _estimate_together(
+    given: Given, weights: Mapping[str | None, Fraction], options: Mapping[str, Any]
+) -> Estimate:
+    """Estimate from one mechanism, or from groups of different people."""
+    from liftlock.estimate import combine
+
+    pairs = [
+        (each.mechanism, _weighted(reports, weights.get(each.group))) for each, reports in given
+    ]
+    if len(pairs) == 1:
+        mechanism, reports = pairs[0]
+        return mechanism.estimate(reports, **options)
+    return combine(pairs, **options)
+
+
+def _weighted(counted: Aggregate, weight: Fraction | None) -> Aggregate:
+    """Give every report of a group its public weight."""
+    from liftlock.estimate.weights import Weights
+
+    if weight is None:
+        return counted
+    by_output = tuple(weight * count for count in counted.counts)
+    squares = tuple(weight**2 * count for count in counted.counts)
+    total, people = weight * counted.reports, counted.reports
+    weights = Weights(by_output, squares, total, weight**2 * people, Fraction(0), weight)
+    return replace(counted, weights=weights)
+
+
+def _estimate_groups(given: Given, options: Mapping[str, Any], least: int) -> dict[str, Estimate]:
+    """Estimate each group by itself, where it has enough reports to be shown."""
+    named: dict[str, Given] = {}
+    for each, reports in given:
+        if each.group is not None:
+            named.setdefault(each.group, []).append((each, reports))
+    return {
+        name: _estimate_together(own, {}, options)
+        for name, own in named.items()
+        if sum(reports.reports for _, reports in own) >= max(least, 1)
+    }
+
+
+def _estimate_panel(given: Given, options: Mapping[str, Any]) -> Estimate:
+    """Estimate from people with a prior each, by the table of each distinct one."""
+    from liftlock.estimate.panel import PanelTable, estimate_panel
+
+    told = dict(options)
+    of, value = told.pop("of"), told.pop("value", None)
+    tables = []
+    for each, reports in given:
+        prior = each.mechanism.context
+        assert isinstance(prior, Prior)
+        tables.append((PanelTable.of(each.mechanism.table, prior), reports.counts))
+    found = estimate_panel(tables, given[0][0].mechanism.table, of, value=value, **told)
+    said = f"people with {len(tables):,} distinct priors, each read by the table made for it"
+    return replace(found, remarks=(said, *found.remarks))
 
 
 def _known(collection: Collection, counts: Mapping[str, Sequence[int]]) -> list[CollectedMechanism]:

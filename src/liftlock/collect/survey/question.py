@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.collect.survey.context import (
-    KNOWN,
-    Population,
-    label_text,
-    read_known,
+from liftlock.collect.survey.context import KNOWN, Population, label_text, read_known
+from liftlock.collect.survey.fields import Fields, read_choice, read_text_value
+from liftlock.collect.survey.values import (
+    Domain,
+    Grid,
+    Panel,
+    Profiles,
+    Range,
+    find_label,
+    read_grid,
+    read_panel,
+    read_profiles,
+    read_range,
+    read_values,
 )
-from liftlock.collect.survey.fields import (
-    Fields,
-    read_choice,
-    read_list,
-    read_text_value,
-)
-from liftlock.collect.survey.file import DecimalText
-from liftlock.errors import InputError, LabelError
+from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.notions.base import Notion
@@ -30,8 +33,13 @@ Kind = Literal["choice", "number", "place", "profile"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """What is asked for: one of some values, a number, a place on a grid, a value under profiles."""
 
-MOST_VALUES = 4096
-"""With more values a mechanism would be too large to be sent to everybody."""
+OF_KIND: Mapping[Kind, tuple[str, ...]] = {
+    "number": ("range", "bins"),
+    "place": ("grid",),
+    "profile": ("profiles", "edges"),
+    "choice": ("values",),
+}
+"""The keys that belong to one kind of question; the first of them shows which kind is meant."""
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?\Z")
 
@@ -105,7 +113,11 @@ class Question:
     """What people may answer: the inputs of the mechanisms, before profiles are added."""
     populations: tuple[Population, ...]
     levels: tuple[Level, ...]
+    """What is promised; empty if the file of the mechanism says it."""
     answer: Answer = Answer()
+    domain: Domain | None = None
+    """How numbers, places and profiles become values; None for a choice."""
+    panel: Panel | None = None
     method: str | None = None
     utility: str | None = None
     file: str | None = None
@@ -113,18 +125,29 @@ class Question:
 
     @property
     def inputs(self) -> Alphabet:
-        """The inputs of its mechanisms."""
+        """What people may answer."""
         return self.values
 
     @property
-    def guarantee(self) -> Notion:
-        """What is promised; where people may choose, the first level."""
-        return self.levels[0].notion
+    def guarantee(self) -> Notion | None:
+        """What is promised: at the first level, where people may choose."""
+        return self.levels[0].notion if self.levels else None
 
     @property
     def grouped(self) -> bool:
         """Whether groups of people have a prior, and a mechanism, each."""
         return self.populations[0].group is not None
+
+    @property
+    def weights(self) -> dict[str | None, Fraction]:
+        """The public weights of groups; empty if all count alike."""
+        return {each.group: each.weight for each in self.populations if each.weight is not None}
+
+    def encode(self, answer: Any) -> Label:
+        """Return the value that an answer counts as: its bin, its rectangle, or itself."""
+        return (
+            find_label(answer, self.values) if self.domain is None else self.domain.encode(answer)
+        )
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Question:
@@ -136,15 +159,19 @@ class Question:
     def content(self) -> dict[str, Any]:
         """Return what the survey file says of it; reading that gives the same question."""
         data: dict[str, Any] = {"name": self.name, "ask": self.ask}
-        data["values"] = _values_content(self.values)
-        if self.grouped:
+        data |= (
+            {"values": list(self.values.labels)} if self.domain is None else self.domain.content()
+        )
+        if self.panel is not None:
+            data["panel"] = self.panel.file
+        elif self.grouped:
             data["groups"] = {str(each.group): each.content() for each in self.populations}
-        else:
+        elif self.kind != "profile":
             data |= self.populations[0].content()
-        if self.levels[0].name is None:
-            data["guarantee"] = claim_text(self.guarantee)
-        else:
+        if len(self.levels) > 1:
             data["levels"] = {str(each.name): claim_text(each.notion) for each in self.levels}
+        elif self.guarantee is not None:
+            data["guarantee"] = claim_text(self.guarantee)
         data["answer"] = self.answer.content()
         told = {"method": self.method, "utility": self.utility, "mechanism": self.file}
         return data | {key: value for key, value in told.items() if value is not None}
@@ -161,94 +188,93 @@ def claim_text(notion: Notion) -> str:
 
 # --- reading --------------------------------------------------------------------------------------
 
-OF_KIND: dict[str, tuple[str, ...]] = {
-    "choice": ("values",),
-}
-"""The keys that belong to one kind of question; the first of them shows which kind is meant."""
-
 
 def read_question(fields: Fields) -> Question | None:
     """Read a question; None if something is wrong with it, which is noted."""
     before = len(fields.mistakes.found)
     name = fields.require("name", read_name, "", "give each question a short name")
     asked = fields.require("ask", read_text_value, "", "write what people are asked")
-    kind = fields.take("kind", read_choice(*OF_KIND), _kind_of(fields))
-    values = _read_choice_values(fields)
-    levels = _read_levels(fields)
-    populations: tuple[Population, ...] = ()
-    answer = Answer()
-    if values is not None:
-        populations = _read_populations(fields, values)
-        answer = fields.take("answer", lambda value: read_answer(value, values), answer)
+    kind: Kind = fields.take("kind", read_choice(*KINDS), _kind_of(fields))
+    domain, values = _read_values(fields, kind)
+    file = fields.take("mechanism", read_text_value, None)
+    levels = _read_levels(fields, kind, needed=file is None)
     method = fields.take("method", read_text_value, None)
     utility = fields.take("utility", read_text_value, None)
-    file = fields.take("mechanism", read_text_value, None)
-    fields.finish()
+    if file is not None and (method is not None or utility is not None):
+        _at_once(fields, "mechanism", "method" if method is not None else "utility")
+    populations: tuple[Population, ...] = ()
+    panel, answer = None, Answer(_USUAL[kind])
+    if values is not None:
+        panel, populations = _read_people(fields, values, domain, file)
+        answer = fields.take("answer", lambda value: read_answer(value, values, domain), answer)
+        _check_together(fields, populations, levels, panel, answer)
+    else:  # they are read by the values, which have to be corrected first
+        for key in (*KNOWN, "groups", "panel", "confidence", "evidence", "smoothing", "answer"):
+            fields.raw(key)
+    fields.finish(also=[key for keys in OF_KIND.values() for key in keys])
     if len(fields.mistakes.found) > before or values is None:
         return None
-    return Question(name, asked, kind, values, populations, levels, answer, method, utility, file)
+    return Question(
+        name,
+        asked,
+        kind,
+        values,
+        populations,
+        levels,
+        answer,
+        domain,
+        panel,
+        method,
+        utility,
+        file,
+    )
 
 
-def _kind_of(fields: Fields) -> Any:
+_USUAL: Mapping[Kind, str] = {
+    "choice": "histogram",
+    "number": "mean",
+    "place": "histogram",
+    "profile": "profiles",
+}
+"""What is estimated unless the question says something else."""
+
+
+def _kind_of(fields: Fields) -> Kind:
     """Return the kind whose own key is given."""
     return next((kind for kind, keys in OF_KIND.items() if keys[0] in fields), "choice")
 
 
-def _read_choice_values(fields: Fields) -> Alphabet | None:
-    return fields.require("values", read_values, None, "list what people may answer: values: [...]")
+def _read_values(fields: Fields, kind: Kind) -> tuple[Domain | None, Alphabet | None]:
+    """Read what people may answer."""
+    if kind == "choice":
+        remedy = "list what people may answer: values: [...]"
+        return None, fields.require("values", read_values, None, remedy)
+    read = {"number": read_range, "place": read_grid, "profile": read_profiles}[kind]
+    domain: Range | Grid | Profiles | None = read(fields)
+    return domain, None if domain is None else domain.values
 
 
-def read_values(value: Any) -> Alphabet:
-    """Read the values that people may answer: text, or numbers, which can be added up.
-
-    >>> read_values(["no", "yes"]).labels, read_values([0, 1, 5]).coordinates is None
-    (('no', 'yes'), False)
-    """
-    listed = read_list(value)
-    for each in listed:
-        if isinstance(each, bool) or each is None:
-            raise LabelError(
-                "a truth value, or nothing, among the values",
-                value=each,
-                remedy='put it in quotes if it is what people answer: "true"',
-            )
-        if not isinstance(each, str | int):
-            raise LabelError("a value is neither text nor a number", value=each)
-    if not 2 <= len(listed) <= MOST_VALUES:
-        raise LabelError(
-            f"{len(listed):,} value{'s' * (len(listed) != 1)}",
-            remedy=f"give 2 to {MOST_VALUES:,}",
-        )
-    labels = [each if isinstance(each, int) else str(each) for each in listed]
-    texts = [label_text(label) for label in labels]
-    for text in texts:
-        if texts.count(text) > 1:
-            raise LabelError("a value is listed twice", value=text, remedy="list each once")
-    numbers = all(isinstance(each, int | DecimalText) for each in listed)
-    points = [exact(each, name="value") for each in listed] if numbers else None
-    return Alphabet.of(labels, points)
-
-
-def _values_content(values: Alphabet) -> list[Any]:
-    return list(values.labels)
-
-
-def _read_levels(fields: Fields) -> tuple[Level, ...]:
+def _read_levels(fields: Fields, kind: Kind, *, needed: bool) -> tuple[Level, ...]:
     """Read the guarantee, or the levels that people may choose from."""
     if "guarantee" in fields and "levels" in fields:
-        fields.mistakes.note(
-            fields.place, "a guarantee and levels at once", None, "keep one of them"
-        )
-    if "levels" in fields:
-        nothing: tuple[Level, ...] = ()
-        found = fields.take("levels", _read_named_levels, nothing)
-        fields.raw("guarantee")
-        return found
-    fields.raw("levels")
-    claim = fields.require(
-        "guarantee", read_claim, None, "say what is promised: guarantee: lip=1, or ldp=1"
-    )
-    return () if claim is None else (Level(claim),)
+        _at_once(fields, "guarantee", "levels")
+    nothing: tuple[Level, ...] = ()
+    found = fields.take("levels", _read_named_levels, nothing)
+    claim = fields.take("guarantee", read_claim, None)
+    if claim is None and not found:
+        if needed and "guarantee" not in fields and "levels" not in fields and fields.data:
+            fields.mistakes.note(
+                fields.place, "no guarantee", None, "say what is promised: lip=1, or ldp=1"
+            )
+        return ()
+    levels = found or ((Level(claim),) if claim is not None else ())
+    for level in levels:
+        if (level.notion.name == "profile") != (kind == "profile"):
+            wanted = "write profile=0.5" if kind == "profile" else "write lip=1, or ldp=1"
+            fields.mistakes.note(
+                fields.place, f"a guarantee of another kind than {kind}", str(level.notion), wanted
+            )
+    return levels
 
 
 def _read_named_levels(value: Any) -> tuple[Level, ...]:
@@ -264,42 +290,123 @@ def read_claim(value: Any) -> Notion:
     return parse_claim(read_text_value(value))
 
 
-def _read_populations(fields: Fields, values: Alphabet) -> tuple[Population, ...]:
-    """Read what is known of all people, or of each group."""
-    if "groups" not in fields:
-        fields.raw("groups")
-        return (Population(read_known(fields, values)),)
-    given = [key for key in KNOWN if key in fields]
-    if given:
-        fields.mistakes.note(
-            fields.at(given[0]),
-            f"{given[0]} of all beside groups",
-            None,
-            "give each group what is known of it",
-        )
-    for key in (*KNOWN, "confidence", "evidence"):
-        fields.raw(key)
+def _at_once(fields: Fields, one: str, other: str) -> None:
+    fields.mistakes.note(fields.at(other), f"{one} and {other} at once", None, "keep one of them")
+
+
+def _read_people(
+    fields: Fields, values: Alphabet, domain: Domain | None, file: str | None
+) -> tuple[Panel | None, tuple[Population, ...]]:
+    """Read what is known of all people, of each group, or of each person."""
+    shape = domain.shape if isinstance(domain, Range) else None
+    known = [key for key in (*KNOWN, "groups", "panel") if key in fields]
+    if len(known) > 1:
+        _at_once(fields, known[0], known[1])
+    if isinstance(domain, Profiles) or file is not None:
+        for key in known:
+            why = "of a file" if file is not None else "under profiles, which are all that is known"
+            fields.mistakes.note(
+                fields.at(key), f"{key} beside a mechanism {why}", None, "remove it"
+            )
+    context = read_known(fields, values, shape)
     groups = fields.fields("groups")
-    assert groups is not None
+    name = fields.take("panel", read_text_value, None)
+    if isinstance(domain, Profiles):
+        return None, (Population(domain.graph),)
+    if groups is not None:
+        return None, _read_groups(groups, values, shape)
+    if name is not None:
+        folder = fields.mistakes.source.folder
+        panel = fields.take("panel", lambda value: read_panel(value, values, folder), None)
+        people = () if panel is None else tuple(Population(prior) for prior in panel.priors)
+        return panel, people
+    return None, (Population(context),)
+
+
+def _read_groups(groups: Fields, values: Alphabet, shape: Any) -> tuple[Population, ...]:
+    """Read what is known of each group, and its weight."""
     found = []
     for name in groups.data:
-        inner = groups.fields(name)
-        if inner is None:
-            found.append(Population(None, name))
-            continue
         try:
             read_name(name)
         except InputError as error:
             groups.mistakes.note_error(groups.at(name), error)
-        context = read_known(inner, values)
+        inner = groups.fields(name)
+        if inner is None:  # nothing is known of the group
+            found.append(Population(None, name))
+            continue
+        context = read_known(inner, values, shape)
+        weight = inner.take("weight", lambda value: exact(value, name="weight"), None)
         inner.finish()
-        found.append(Population(context, name))
+        found.append(Population(context, name, weight))
+    weights = [each.weight for each in found if each.weight is not None]
+    if weights and len(weights) < len(found):
+        groups.mistakes.note(
+            groups.place, "a group without a weight", None, "give each group one, or none"
+        )
+    if found and weights and not any(weights):
+        groups.mistakes.note(groups.place, "all weights are 0", None, "give one that counts")
+    if groups.data and len(found) < 2:
+        groups.mistakes.note(groups.place, "a single group", None, "say what is known of all")
     return tuple(found)
 
 
-def read_answer(value: Any, values: Alphabet) -> Answer:
+MOST_MECHANISMS = 1_000
+"""Groups times levels: more would take hours to design."""
+
+
+def _check_together(
+    fields: Fields,
+    populations: tuple[Population, ...],
+    levels: tuple[Level, ...],
+    panel: Panel | None,
+    answer: Answer,
+) -> None:
+    """Note what cannot be had together, with the reason."""
+    note = fields.mistakes.note
+    if panel is not None and len(levels) > 1:
+        note(
+            fields.at("levels"),
+            "levels for a panel",
+            None,
+            "a mechanism for each person and level would be thousands more: ask in groups, or "
+            "promise everybody the same",
+        )
+    if fields.data.get("profiles") is not None and len(levels) > 1:
+        note(
+            fields.at("levels"),
+            "levels under profiles",
+            None,
+            "reports of several mechanisms for profiles cannot be added up: promise one level",
+        )
+    if panel is not None and levels and levels[0].notion.lift_limits() is None:
+        note(
+            fields.at("guarantee"),
+            "a panel with a guarantee that is not about lifts",
+            str(levels[0].notion),
+            "priors of single people serve lip and alip only: for ldp leave the panel out",
+        )
+    if panel is None and len(populations) * len(levels) > MOST_MECHANISMS:
+        note(
+            fields.place,
+            "too many groups and levels",
+            len(populations) * len(levels),
+            f"each pair needs a mechanism: keep them below {MOST_MECHANISMS:,}",
+        )
+    if any(each.weight is not None for each in populations) and answer.of not in ("sum", "mean"):
+        note(
+            fields.at("groups"),
+            f"weights, but the answer is a {answer.of}",
+            None,
+            "weights are for sums and means: answer: sum",
+        )
+
+
+def read_answer(value: Any, values: Alphabet, domain: Domain | None = None) -> Answer:
     """Read what is to be estimated: a word, or ``survey`` with the values to count."""
-    words = ("histogram", "survey", "sum", "mean")
+    words: tuple[str, ...] = ("histogram", "survey", "sum", "mean")
+    if isinstance(domain, Profiles):
+        words = (*words, "profiles")
     if isinstance(value, str):
         word = read_choice(*words)(value)
         if word == "survey":
@@ -312,9 +419,8 @@ def read_answer(value: Any, values: Alphabet) -> Answer:
             "not an answer", value=value, remedy=f"write {', '.join(words)} or {{survey: [value]}}"
         )
     told = value["survey"]
-    chosen = tuple(
-        find_label(each, values) for each in (told if isinstance(told, list) else [told])
-    )
+    listed = told if isinstance(told, list) else [told]
+    chosen = tuple(find_label(each, values) for each in listed)
     if not chosen:
         raise InputError("a survey of no value", value=value, remedy="name the values to count")
     return Answer("survey", chosen[0] if len(chosen) == 1 else chosen)
@@ -324,19 +430,7 @@ def _numbers_only(answer: Answer, values: Alphabet) -> Answer:
     if answer.of in ("sum", "mean") and values.coordinates is None:
         raise InputError(
             f"the {answer.of} of values that are not numbers",
-            value=values.labels[0],
+            value=label_text(values.labels[0]),
             remedy="ask for histogram, or {survey: [value]}",
         )
     return answer
-
-
-def find_label(value: Any, values: Alphabet) -> Label:
-    """Find the value that is meant by its text."""
-    for label in values.labels:
-        if label_text(label) == str(value):
-            return label
-    raise LabelError(
-        "not one of the values",
-        value=value,
-        remedy=f"the values are {', '.join(map(label_text, values.labels[:8]))}",
-    )

@@ -10,7 +10,7 @@
   different reports prove that the value changed, so no finite budget covers a life.
 - A report only when the value changes is refused: then silence proves that it did not.
 
-Source: math-rounds C, C1 to C4.
+Source: math the leakage of reports about a value that changes.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ the first time is protected as the guarantee says with this confidence over the 
 by the LDP level of the table whatever is true. An estimate is never taken for the prior itself: a
 mechanism for it leaks more than its budget under the true prior nearly always.
 
-Source: math-rounds A1 to A5; 001 section V ("aggregated results in the recent past").
+Source: 001 section V ("aggregated results in the recent past"); math sets of priors from reports.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError, LiftlockError
 from liftlock.estimate import Aggregate
+from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
 from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
-from liftlock.model.confidence import read_confidence
+from liftlock.model.confidence import proportion_interval, read_confidence
 from liftlock.notions import LDP
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from liftlock.collect.survey.context import Population
     from liftlock.collect.survey.question import Question
     from liftlock.collect.survey.survey import Survey
+    from liftlock.mechanism import Mechanism
 
 Counts = Mapping[str, Mapping[str, Sequence[int]]]
 """How often each output was reported: by collection, then by the digest of the mechanism."""
@@ -244,7 +246,7 @@ def _learn(
         return kept(str(error))
     if all(low == 0 for low in near.lower) and all(high == 1 for high in near.upper):
         return kept("the reports are too few to say anything of any share")
-    wrong = _what_was_wrong(near, [each for each, _ in own])
+    wrong = _what_was_wrong(near, own, beta)
     return Learnt(question.name, population.group, reports, near, "", wrong)
 
 
@@ -267,21 +269,87 @@ def _widened(found: Learnt, drift: Budget) -> Learnt:
     )
 
 
-def _what_was_wrong(near: Intervals, own: Sequence[CollectedMechanism]) -> str:
-    """Say that the prior of the round is not in the set, and what its people had all the same."""
-    prior = own[0].mechanism.context
+def _what_was_wrong(
+    near: Intervals,
+    own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]],
+    beta: Fraction,
+) -> str:
+    """Say that the prior of the round is not in the set, and what its reports told all the same."""
+    prior = own[0][0].mechanism.context
     if not isinstance(prior, Prior):
         return ""
     masses = prior.reordered(near.inputs).fractions
     if all(low <= p <= high for low, p, high in zip(near.lower, masses, near.upper, strict=True)):
         return ""
-    levels = [LDP.measure(each.mechanism.channel).value.upper for each in own]
-    known = [level for level in levels if level is not None]
-    most = f"LDP {round_up_text(max(known))}" if len(known) == len(levels) else "nothing"
-    return (
-        "the prior of this round is not among them, so it was wrong, and those who answered have "
-        f"{most}, not what it promised"
+    told = [
+        (each.mechanism.notion, *leakage_range(each.mechanism, numbers, beta / len(own)))
+        for each, numbers in own
+    ]
+    leaked = " and ".join(
+        f"{notion} was promised, and LIP is between {_nats_down(low)} and {_nats_up(high)}"
+        for notion, low, high in told
     )
+    return (
+        "with this confidence the prior of the round was wrong: it is not among them. Of those who "
+        f"answered, {leaked}"
+    )
+
+
+def leakage_range(
+    mechanism: Mechanism, counts: Sequence[int], beta: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """Return between which ratios the true leakage e^LIP of a round was, but for beta.
+
+    The lifts of a table depend on the prior through the chances P(y) of its outputs alone, and
+    these are what reports show, whatever the prior:
+
+        lift(x, y) = W(y | x) / P(y)
+
+    Each of the 2 K ends of the chances of K outputs is wrong with probability beta / (2 K). The
+    upper end is at most the ratio of LDP; None is without limit.
+
+    Source: math lifts need the chances of outputs alone; Clopper-Pearson intervals.
+
+    >>> from liftlock import LIP, Draft, lock
+    >>> draft = Draft.of(["no", "yes"], ["r1", "r2"], [[0.75, 0.25], [0.25, 0.75]])
+    >>> coin = lock(draft, LIP("1"), Prior.from_counts({"no": 1, "yes": 1}))
+    >>> [round(float(ratio), 3) for ratio in leakage_range(coin, [7000, 3000], Fraction(1, 100))]
+    [2.748, 2.851]
+    """
+    table = mechanism.table
+    reports = sum(counts)
+    if not reports:
+        return Fraction(1), LDP.measure(table).ratio
+    alpha = beta / (2 * len(table.outputs))
+    least, most = Fraction(1), Fraction(1)
+    certain = True
+    for y, count in enumerate(counts):
+        low, high = proportion_interval(int(count), reports, alpha)
+        column = [
+            Fraction(int(row[y]), total)
+            for row, total in zip(table.weights, table.totals, strict=True)
+        ]
+        rare, common = min(column), max(column)
+        if common and high:
+            least = max(least, common / high)
+        if rare:
+            least = max(least, low / rare)
+            most = max(most, high / rare)
+        certain = certain and bool(rare) and bool(low)
+        if low:
+            most = max(most, common / low)
+    ratio = LDP.measure(table).ratio
+    known = [each for each in (most if certain else None, ratio) if each is not None]
+    return least, min(known, default=None)
+
+
+def _nats_up(ratio: Fraction | None) -> str:
+    upper = None if ratio is None else enclosure.log(ratio).upper
+    return "infinity" if upper is None else round_up_text(upper)
+
+
+def _nats_down(ratio: Fraction) -> str:
+    return round_down_text(enclosure.log(ratio).lower)
 
 
 def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]) -> str:
@@ -364,4 +432,12 @@ def _remarks(survey: Survey, learnt: Sequence[Learnt]) -> list[str]:
     return remarks
 
 
-__all__ = ["Counts", "Learnt", "NextRound", "next_name", "next_round", "plan_next_round"]
+__all__ = [
+    "Counts",
+    "Learnt",
+    "NextRound",
+    "leakage_range",
+    "next_name",
+    "next_round",
+    "plan_next_round",
+]

@@ -135,6 +135,23 @@ class Survey:
                 found[name] = make_collection(self, question, progress=progress)
         return {f"{self.name}.{q.name}": found[f"{self.name}.{q.name}"] for q in self.questions}
 
+    def keep_mechanisms(self) -> Path:
+        """Write all mechanisms beside the survey file, so that they need not be designed again."""
+        from liftlock.collect.survey.kept import keep_mechanisms
+
+        if not self.where:
+            raise InputError(
+                "a survey that was not read from a file has nothing beside it",
+                value=self.name,
+                remedy="write it to a file, and read it from there",
+            )
+        folder = Path(self.where).with_suffix(".mechanisms")
+        every = [
+            each for found in self.collections().values() for each in found.mechanisms.values()
+        ]
+        keep_mechanisms(folder, ((each.purpose, each.digest, each.file) for each in every))
+        return folder
+
     def check(self, *, progress: Progress | None = None) -> Check:
         """Design and prove everything, and say what it gives, what it costs, what is refused."""
         from liftlock.collect.survey.check import check

@@ -82,6 +82,11 @@ class Mechanism:
         return Batch(name, self.digest, width, body)
 
 
+def spread(number: int) -> int:
+    """Return an id for a number; ids of neighbours are far from one another, as random ones are."""
+    return number * 0x9E3779B97F4A7C15F39CC0605CEDC835 % (1 << 128)
+
+
 def served(*mechanisms: Mechanism) -> dict[str, tuple[int, bytes]]:
     """Return what a collection is registered with."""
     return {made.digest: (made.outputs, made.file) for made in mechanisms}

@@ -24,7 +24,7 @@ from liftlock.collect.store.place import InUse
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.wire import Batch
 from tests.unit.collect.store.disk import Disk
-from tests.unit.collect.store.homes import DAY, NAME, NEVER, Mechanism, served
+from tests.unit.collect.store.homes import DAY, NAME, NEVER, Mechanism, served, spread
 
 WIDE = Mechanism(2_000)
 Reports = tuple[int, ...]
@@ -50,6 +50,7 @@ class Service(RuleBasedStateMachine):
             self.folder / "store.sqlite",
             connect=self.disk.connect,
             today=lambda: self.day,
+            fresh=4,
             every=NEVER,
         )
 
@@ -198,7 +199,7 @@ class Service(RuleBasedStateMachine):
 
 
 def batch(reports: Reports) -> Batch:
-    return WIDE.batch((at, at) for at in reports)
+    return WIDE.batch((spread(at), at) for at in reports)
 
 
 TestService = Service.TestCase

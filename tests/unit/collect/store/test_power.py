@@ -13,7 +13,7 @@ import pytest
 from liftlock.collect.store import StoreError
 from liftlock.collect.store.sqlite import Connection, SqliteStore
 from tests.unit.collect.store.disk import Disk
-from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served
+from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served, spread
 
 WIDE = Mechanism(100)
 """Each report has an output of its own: a count of 2 is a replay, and one of 0 a loss."""
@@ -32,7 +32,8 @@ class World:
         return self.wrap(connection) if self.wrap else connection
 
     def open(self) -> SqliteStore:
-        return SqliteStore(self.folder / "store.sqlite", connect=self.connect, every=NEVER)
+        # With so little room in the small table, ids go on to the large one.
+        return SqliteStore(self.folder / "store.sqlite", connect=self.connect, fresh=4, every=NEVER)
 
     def live(self) -> None:
         """Do everything a store does, until it is done or the power goes."""
@@ -50,7 +51,7 @@ class World:
             for half in range(2):
                 reports = range(10 * step + 5 * half, 10 * step + 5 * half + 5)
                 self.sent |= set(reports)
-                store.store(WIDE.batch((at, at) for at in reports))
+                store.store(WIDE.batch((spread(at), at) for at in reports))
                 self.answered |= set(reports)
             if step % 2:
                 store.counts(NAME)

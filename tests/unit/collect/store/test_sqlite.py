@@ -132,8 +132,8 @@ def test_what_is_stored_of_a_report_is_in_two_tables(store: SqliteStore, path: P
             for (name,) in look.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         }
     look.close()
-    assert rows["journal"] == rows["trail"] == rows["token"] == []
-    assert rows["seen_1"] == [((1 << 100).to_bytes(16, "big"),)]
+    assert rows["seen_1"] == rows["journal"] == rows["trail"] == rows["token"] == []
+    assert rows["fresh_1"] == [((1 << 100).to_bytes(16, "big"),)]
     ((mechanism, day, output, n),) = rows["counts"]
     assert (mechanism, output, n) == (1, 9, 1)
     assert len(day) == len("2026-11-19")
@@ -141,6 +141,7 @@ def test_what_is_stored_of_a_report_is_in_two_tables(store: SqliteStore, path: P
         "collection",
         "counts",
         "file",
+        "fresh_1",
         "journal",
         "mechanism",
         "seen_1",
@@ -389,6 +390,46 @@ def test_a_group_is_one_row_and_one_sync(tmp_path: Path) -> None:
     store.shutdown()
 
 
+# --- ids in two tables ----------------------------------------------------------------------------
+
+
+def test_ids_move_from_the_small_table_to_the_large_one(path: Path) -> None:
+    narrow = Mechanism(3)
+    chance = random.Random(4)
+    store = SqliteStore(path, every=NEVER, fresh=100)
+    store.register(NAME, served(narrow), {})
+    first: dict[int, int] = {}
+    for fold in range(30):
+        old = chance.sample(sorted(first), min(len(first), 40))
+        ids = [chance.getrandbits(128) >> chance.choice((0, 0, 5, 120)) for _ in range(200)] + old
+        chance.shuffle(ids)
+        reports = [(id, chance.randrange(3)) for id in ids]
+        for id, output in reports:
+            first.setdefault(id, output)
+        store.store(narrow.batch(reports))
+        counts = store.counts(NAME)
+        assert counts.total == len(first), fold
+        assert counts.repeated == (fold + 1) * 240 - 40 - len(first)
+        if fold == 17:
+            store.shutdown()
+            store = SqliteStore(path, every=NEVER, fresh=100)
+    sizes = store._journal._known[NAME].seen.sizes
+    assert sizes.small < 1000 < sizes.large
+    assert sizes.small + sizes.large == len(first)
+    expected = tuple(list(first.values()).count(output) for output in range(3))
+    assert store.counts(NAME).mechanisms[narrow.digest] == expected
+    assert store.verify() == []
+    store.shutdown()
+    with sqlite3.connect(path) as look:
+        tables = [
+            {id for (id,) in look.execute(f"SELECT id FROM {table}")}
+            for table in ("seen_1", "fresh_1")
+        ]
+    look.close()
+    assert not tables[0] & tables[1]
+    assert tables[0] | tables[1] == {id.to_bytes(16, "big") for id in first}
+
+
 # --- backup and verification ----------------------------------------------------------------------
 
 
@@ -421,7 +462,7 @@ def test_a_backup_is_a_store(store: SqliteStore, path: Path, tmp_path: Path) -> 
     ("change", "said"),
     [
         ("UPDATE counts SET n = n + 1", r"health\.flu: 3 reports are counted, of 2 ids"),
-        ("DELETE FROM seen_1 WHERE id = (SELECT min(id) FROM seen_1)", "2 reports .* of 1 id"),
+        ("DELETE FROM fresh_1 WHERE id = (SELECT min(id) FROM fresh_1)", "2 reports .* of 1 id"),
         ("UPDATE file SET content = x'00'", "is not what its digest says"),
         ("DELETE FROM file", "belongs to nothing"),
         ("UPDATE counts SET output = 70000", "an output that its mechanism does not have"),
@@ -441,6 +482,15 @@ def test_what_was_changed_by_others_is_found(path: Path, change: str, said: str)
     store.shutdown()
 
 
+def check(path: Path) -> None:
+    """Open and verify a store; whichever finds that it is damaged."""
+    store = SqliteStore(path)
+    try:
+        assert store.verify() == []
+    finally:
+        store.shutdown()
+
+
 def test_a_damaged_page_is_found(path: Path) -> None:
     store = SqliteStore(path)
     store.register(NAME, served(LARGE), {})
@@ -450,13 +500,8 @@ def test_a_damaged_page_is_found(path: Path) -> None:
         page = path.read_bytes().index((4000 << 64).to_bytes(16, "big")) // 4096
         file.seek(4096 * page)
         file.write(random.Random(0).randbytes(4096))
-    store = SqliteStore(path)
-    try:
-        wrong = store.verify()
-    except FileError as error:
-        wrong = [str(error)]
-    assert wrong
-    store.shutdown()
+    with pytest.raises(FileError, match=r"damaged .*store\.sqlite.*restore a backup"):
+        check(path)
 
 
 # --- versions -------------------------------------------------------------------------------------

@@ -43,12 +43,28 @@ class Question {
     const answer = await fetch(this.address, { ...QUIET, cache: "no-cache" });
     if (!answer.ok) throw new Refusal("The description of this question cannot be had.");
     this.description = await answer.json();
+    if (await this.spent()) return this.say(this.section.dataset.spent, "good");
     if (this.description.mechanisms.length === 1) await this.table(this.description.mechanisms[0]);
     for (const fields of this.section.querySelectorAll("fieldset")) fields.disabled = false;
     const button = this.part("answer");
     button.addEventListener("click", () => this.attempt(() => this.answer()));
     this.section.addEventListener("keydown", (event) => this.press(event));
     button.hidden = false;
+  }
+
+  /** Tell whether this device has reported in as many earlier rounds as it may. */
+  async spent() {
+    const question = this.name.split(".").pop();
+    const rounds = Number(this.description.repeat.split("=")[1] ?? 1);
+    const earlier = this.description.earlier.map((survey) => this.memory.find(`${survey}.${question}`));
+    return (await Promise.all(earlier)).filter(Boolean).length >= rounds;
+  }
+
+  /** Draw a report for a row; by the rule "memo" for all rows at once, so that none is told apart. */
+  async output({ rows, bits }, row, digest) {
+    if (!this.description.repeat.startsWith("memo")) return draw(rows[row], bits);
+    const drawn = rows.map((weights) => draw(weights, bits));
+    return (await this.memory.keepFirst(`memo ${digest}`, drawn))[row];
   }
 
   /** Fetch the whole table of a mechanism: to fetch a row of it would tell the answer. */
@@ -124,7 +140,7 @@ class Question {
       id,
       tag,
       mechanism: mechanism.digest,
-      output: draw(table.rows[this.row(table)], table.bits),
+      output: await this.output(table, this.row(table), mechanism.digest),
       sent: false,
     };
     await this.repeat(await this.memory.keepFirst(this.name, report));
