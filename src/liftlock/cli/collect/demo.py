@@ -67,8 +67,8 @@ def demo_command(people: int, browse: bool, seconds: int | None) -> int:
     with tempfile.TemporaryDirectory(prefix="liftlock-demo-") as folder:
         path = Path(folder) / "town.yaml"
         path.write_text(DEMO, encoding="utf-8")
-        _heading("1. Three questions, proved and served")
         survey = Survey.read(path)
+        _heading("1. Three questions, proved and served")
         with show_status("designing"), running(path) as server:
             _tell(survey)
             _run_rounds(server, survey, people)

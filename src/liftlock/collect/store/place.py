@@ -32,7 +32,7 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         check_writable(path)
-        self.path = destination(path)
+        self.path = destination(path).absolute()
         refuse_network(self.path)
         refuse_hard_links(self.path)
         self._beside = self.path.with_name(f"{self.path.name}.lock")

@@ -28,7 +28,7 @@ import numpy as np
 
 from liftlock._runtime.naming import refuse_existing
 from liftlock._runtime.storage import check_writable, destination
-from liftlock.collect.store import sqlite
+from liftlock.collect.store import sqlite_file
 from liftlock.collect.store.connection import Session
 from liftlock.collect.store.fold import Row, Sifted, sift
 from liftlock.collect.store.place import sync_folder
@@ -45,6 +45,7 @@ from liftlock.collect.store.protocol import (
     check_reports,
     width_of,
 )
+from liftlock.collect.store.seen import FRESH, Seen
 from liftlock.collect.store.sqlite import check_mechanisms
 from liftlock.collect.store.writer import AT_MOST, EVERY, Writer
 from liftlock.errors import InputError, LiftlockError, extra
@@ -68,8 +69,8 @@ LOCK = 0x11F7
 """The first key of the advisory lock under which a process folds or changes collections."""
 AT_ONCE = 100_000
 """Reports that are folded in one transaction, about."""
-BACKLOG = 300_000
-"""Reports that may wait to be folded: then storing waits for the fold."""
+BACKLOG = 3
+"""How many times as many reports may wait to be folded: then storing waits for the fold."""
 SLOWEST = 5.0
 """Seconds that a group waits for the fold at most."""
 DEAD = 10_000
@@ -555,7 +556,8 @@ class _Folder:
     def wait(self) -> None:
         """Let storing wait for folding, where that falls behind."""
         with self._changed:
-            self._changed.wait_for(lambda: self.backlog < BACKLOG or self._stopping, SLOWEST)
+            most = BACKLOG * self._at_most
+            self._changed.wait_for(lambda: self.backlog < most or self._stopping, SLOWEST)
 
     def lag(self) -> float:
         """Return how many seconds the oldest report has waited that is not folded."""
@@ -972,8 +974,8 @@ def write_copy(connection: Connection[Any], path: Path) -> None:
     try:
         unfinished.unlink(missing_ok=True)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        empty = sqlite.StandardConnection(unfinished)
-        sqlite.migrate(empty, unfinished)
+        empty = sqlite_file.StandardConnection(unfinished)
+        sqlite_file.migrate(empty, unfinished)
         empty.close()
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
             copy.execute("PRAGMA foreign_keys = OFF")
@@ -1008,7 +1010,7 @@ def _copy_tables(connection: Connection[Any], copy: sqlite3.Connection) -> None:
             rows.execute(f"SELECT {columns} FROM {table}")
             copy.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
     for (key,) in copy.execute("SELECT id FROM collection").fetchall():
-        copy.execute(f"CREATE TABLE seen_{key} (id BLOB PRIMARY KEY) WITHOUT ROWID")
+        Seen(lambda text: copy.execute(text).fetchall(), key, FRESH).create()
         with connection.cursor("ids", binary=True) as ids:
             ids.itersize = 10_000
             ids.execute(

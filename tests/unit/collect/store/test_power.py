@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from liftlock.collect.store import StoreError
-from liftlock.collect.store.sqlite import Connection, SqliteStore
+from liftlock.collect.store.sqlite import SqliteStore
+from liftlock.collect.store.sqlite_file import Connection
 from tests.unit.collect.store.disk import Disk
 from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served, spread
 

@@ -4,7 +4,7 @@ Bare sockets under asyncio, so that the load costs little beside the server on t
 Every report has an id of its own, from a seed; every connection has one request under way. What
 was answered is counted, and how long each answer took.
 
-python -m benchmarks.load --host 127.0.0.1 --port 8123 --collection health.flu \
+python -m tests.faults.load --host 127.0.0.1 --port 8123 --collection health.flu \
     --mechanism SHA256 --outputs 3 --seconds 5 --connections 64 --reports 100
 """
 
@@ -266,7 +266,7 @@ async def run_apart(aim: Aim) -> Result:
     """Post from a process of its own."""
     arguments = [f"--{name}={value}" for name, value in asdict(aim).items() if value != ""]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.load", *arguments), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", "tests.faults.load", *arguments), stdout=asyncio.subprocess.PIPE
     )
     said, _ = await process.communicate()
     if process.returncode:
