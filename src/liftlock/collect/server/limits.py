@@ -84,6 +84,7 @@ def guarded(protocol: type[Any], *, connections: int, headers: int) -> type[Any]
         """The protocol, refusing what is too much."""
 
         head = 0
+        begun = 0
         in_head = False
         oversize = False
 
@@ -95,9 +96,9 @@ def guarded(protocol: type[Any], *, connections: int, headers: int) -> type[Any]
         def data_received(self, data: bytes) -> None:
             if self.transport.is_closing():
                 return
-            only_head = self.in_head
+            inside = self.begun if self.in_head else None
             super().data_received(data)
-            if only_head and self.in_head:
+            if self.in_head and self.begun == inside:
                 self.head += len(data)
                 if self.head > headers:
                     self._refuse(LARGE_HEADERS)
@@ -105,6 +106,7 @@ def guarded(protocol: type[Any], *, connections: int, headers: int) -> type[Any]
         def on_message_begin(self) -> None:
             super().on_message_begin()
             self.in_head, self.head = True, 0
+            self.begun += 1
 
         def on_headers_complete(self) -> None:
             self.in_head = False
