@@ -18,7 +18,7 @@ from liftlock._runtime.storage import read_text
 from liftlock.collect.survey.context import label_text, number_content
 from liftlock.collect.survey.fields import Fields, read_list, read_whole
 from liftlock.errors import FileError, InputError, LabelError
-from liftlock.exact.numbers import exact
+from liftlock.exact.numbers import exact, measured
 from liftlock.model import Prior, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import ColumnEncoding, TableEncoding
@@ -129,7 +129,7 @@ class Range:
 
     def encode(self, answer: Any) -> Label:
         """Return the bin of a number; the upper end of a bin belongs to the next one."""
-        number = exact(answer, name="answer")
+        number = read_number(answer)
         place = math.floor((number - self.low) / self.width)
         return self.values.labels[min(max(place, 0), self.bins - 1)]
 
@@ -158,6 +158,11 @@ class Range:
             "range": [number_content(self.low), number_content(self.high)],
             "bins": self.bins,
         }
+
+
+def read_number(answer: Any) -> Fraction:
+    """Read a number that somebody answers; one that was measured counts as it is."""
+    return measured(answer) if isinstance(answer, float) else exact(answer, name="answer")
 
 
 def _short(number: Fraction) -> str:
@@ -217,7 +222,7 @@ class Grid:
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 2:
             raise InputError("not a place", value=answer, remedy="give x and y")
         return tuple(
-            min(max(math.floor((exact(at) - low) * number / (high - low)), 0), number - 1)
+            min(max(math.floor((read_number(at) - low) * number / (high - low)), 0), number - 1)
             for at, (low, high), number in zip(
                 answer, (self.x, self.y), (self.columns, self.rows), strict=True
             )
