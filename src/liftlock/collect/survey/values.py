@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -129,9 +129,7 @@ class Range:
 
     def encode(self, answer: Any) -> Label:
         """Return the bin of a number; the upper end of a bin belongs to the next one."""
-        number = read_number(answer)
-        place = math.floor((number - self.low) / self.width)
-        return self.values.labels[min(max(place, 0), self.bins - 1)]
+        return self.values.labels[find_cell(answer, self.ends)]
 
     def shape(self, text: str) -> Prior:
         """Return the prior that a distribution such as ``normal(50, 10)`` gives the bins.
@@ -158,6 +156,19 @@ class Range:
             "range": [number_content(self.low), number_content(self.high)],
             "bins": self.bins,
         }
+
+
+def find_cell(answer: Any, ends: Sequence[Fraction]) -> int:
+    """Return the cell of a number between ends that ascend; those outside are in the nearer one.
+
+    A float is compared with the ends as floats, as it is in a browser or in a column.
+    """
+    number = read_number(answer)
+    if isinstance(answer, float):
+        place = bisect_right([float(end) for end in ends], answer)
+    else:
+        place = bisect_right(ends, number)
+    return min(max(place - 1, 0), len(ends) - 2)
 
 
 def read_number(answer: Any) -> Fraction:
@@ -221,19 +232,21 @@ class Grid:
         """Return the rectangle of a place, given as x and y."""
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 2:
             raise InputError("not a place", value=answer, remedy="give x and y")
-        return tuple(
-            min(max(math.floor((read_number(at) - low) * number / (high - low)), 0), number - 1)
-            for at, (low, high), number in zip(
-                answer, (self.x, self.y), (self.columns, self.rows), strict=True
-            )
+        return tuple(find_cell(at, ends) for at, ends in zip(answer, self.ends, strict=True))
+
+    @cached_property
+    def ends(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """The ends of the columns and of the rows, exactly."""
+        both = ((self.x, self.columns), (self.y, self.rows))
+        x, y = (
+            tuple(low + (high - low) * at / number for at in range(number + 1))
+            for (low, high), number in both
         )
+        return x, y
 
     def encoding(self) -> TableEncoding:
         """Return the rules by which columns x and y become rectangles."""
-        ends = [
-            tuple(float(low + (high - low) * at / number) for at in range(number + 1))
-            for (low, high), number in ((self.x, self.columns), (self.y, self.rows))
-        ]
+        ends = [tuple(map(float, each)) for each in self.ends]
         parts = Alphabet.of(range(self.columns)), Alphabet.of(range(self.rows))
         points = tuple(tuple((low + high) / 2 for low, high in pairwise(each)) for each in ends)
         codes = tuple(
