@@ -36,7 +36,7 @@ class StandardConnection:
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._errors():
-            self._raw = sqlite3.connect(path, isolation_level=None, timeout=0)
+            self._raw = sqlite3.connect(path.absolute(), isolation_level=None, timeout=0)
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement, and return its rows."""
