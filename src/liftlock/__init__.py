@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from liftlock import designs, notions, probe, utility
     from liftlock._runtime.progress import Progress, Step
     from liftlock.accounting import Ledger
+    from liftlock.collect.survey import Survey
     from liftlock.designs import Draft
     from liftlock.designs.api import best, design, design_as_published, lock
     from liftlock.designs.comparison import compare
@@ -101,6 +102,7 @@ __all__ = [
     "ProfilePrivacy",
     "Progress",
     "Step",
+    "Survey",
     "Table",
     "UnprotectedInput",
     "__version__",
@@ -134,6 +136,7 @@ __all__ = [
 
 _NAMES = {
     "liftlock.accounting": ["Ledger"],
+    "liftlock.collect.survey": ["Survey"],
     "liftlock.model.alphabet": ["Alphabet"],
     "liftlock.model.channel": ["Channel", "Table"],
     "liftlock.model": [

@@ -128,8 +128,8 @@ class MissingLibrary(InputError, ImportError):
 EXTRAS = {
     "collect": (
         "the collection service needs",
-        *("jinja2", "markupsafe", "msgspec", "prometheus-client", "psycopg", "pyyaml"),
-        *("starlette", "uvicorn"),
+        *("httptools", "jinja2", "markupsafe", "msgspec", "prometheus-client", "psycopg"),
+        *("pyyaml", "starlette", "uvicorn"),
     ),
     "compiled": ("compiled loops, as for encodings and users with own priors, need", "numba"),
     "fit": ("mixtures and liftlock.sklearn need", "pyarrow", "scikit-learn", "threadpoolctl"),
@@ -140,7 +140,7 @@ EXTRAS = {
     "statistics": ("intervals, tests and distributions of numbers need", "scipy"),
     "tables": ("tables need", "narwhals", "numba", "pyarrow"),
 }
-"""What needs which libraries, by the extra of pyproject.toml that brings them."""
+"""What needs which libraries, by the extra of pyproject.toml that brings them to every system."""
 
 
 _MODULES = {

@@ -148,6 +148,8 @@ def declared() -> tuple[set[str], dict[str, set[str]]]:
 
 
 def names(requirements: set[str]) -> set[str]:
+    """Return the libraries that are for every system; what others lack is done without."""
+    requirements = {each for each in requirements if ";" not in each}
     return {re.split(r"[^\w.-]", requirement)[0] for requirement in requirements}
 
 
@@ -176,7 +178,7 @@ def test_what_is_installed_anyway_is_the_layers_of_the_main_job() -> None:
 
 
 DOORS = {
-    "collect/server": "jinja2 markupsafe msgspec prometheus_client starlette uvicorn",
+    "collect/server": "httptools jinja2 markupsafe msgspec prometheus_client starlette uvicorn",
     "tables": "pyarrow",
     "spark": "pyarrow pyspark",
     "_solver/kernels": "numba",

@@ -209,12 +209,7 @@ class _Ports:
     def used(self, text: str) -> str:
         """Return what is run for what a page says."""
         if not self._free and any(port in text for port in PORTS):
-            with contextlib.ExitStack() as held:
-                sockets = [held.enter_context(socket.socket()) for _ in PORTS]
-                for each in sockets:
-                    each.bind(("127.0.0.1", 0))
-                numbers = [str(each.getsockname()[1]) for each in sockets]
-            self._free = dict(zip(PORTS, numbers, strict=True))
+            self._free = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
         for port, free in self._free.items():
             text = text.replace(port, free)
         return text
@@ -235,6 +230,19 @@ def _inside(folder: Path) -> Iterator[None]:
             yield
     finally:
         os.chdir(before)
+
+
+def _free_ports(number: int) -> list[str]:
+    """Return ports that are free, one after the other."""
+    for _ in range(100):
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError, OverflowError):
+            first = 0
+            for place in range(number):
+                each = held.enter_context(socket.socket())
+                each.bind(("127.0.0.1", first and first + place))
+                first = first or each.getsockname()[1]
+            return [str(first + place) for place in range(number)]
+    raise AssertionError("no free ports")
 
 
 def _run_python(block: Block, namespace: dict[str, Any], ports: _Ports) -> str:

@@ -75,7 +75,7 @@ async def empty(scope: Any, receive: Any, send: Any) -> None:
 def serve_empty() -> None:
     """Serve the empty handler by the same server with the same settings."""
     listening = running.bind("127.0.0.1", 0)
-    server = running._server(empty, Settings())
+    server = running._server(empty, Service(Settings()))
     factory = None
     if find_spec("uvloop") is not None:
         import uvloop

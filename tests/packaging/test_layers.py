@@ -32,6 +32,13 @@ found = mechanism.estimate(counts, method="unbiased", interval="normal")
 print(found.method, mechanism.audit().worst_case() is not None)
 """
 
+SURVEY = """survey = "health"
+[[questions]]
+name = "flu"
+ask = "How are you?"
+values = ["none", "cold", "flu"]
+guarantee = "ldp=1"
+"""
 FRAMES = "import liftlock as ll; print(ll.protect)"
 PACKED = "import liftlock as ll; m = ll.Mechanism.load('unary.json'); m.release(['none'])"
 REFUSED = [
@@ -43,6 +50,10 @@ REFUSED = [
     ("spark", "import liftlock.spark"),
     ("statistics", "import liftlock as ll; ll.probe.probe"),
     ("compiled", PACKED),
+    ("collect", "import liftlock.collect as c; c.app"),
+    ("collect", "import liftlock.collect.wire"),
+    ("collect", "import liftlock.collect.store.postgres"),
+    ("collect", "import liftlock as ll; ll.Survey.read('health.yaml')"),
 ]
 COMMANDS = [
     ("solver", "design --prior prior.csv --epsilon 1 --utility histogram -o made.json"),
@@ -51,6 +62,9 @@ COMMANDS = [
     ("plot", "audit channel.csv --prior prior.csv --plot lifts.png"),
     ("fit", "fit people.csv --column pay --distribution mixture"),
     ("statistics", "probe pairs.csv --prior prior.csv --claim lip=1"),
+    ("collect", "collect check health.yaml"),
+    ("collect", "collect serve health.toml"),
+    ("collect", "collect demo"),
 ]
 
 
@@ -72,6 +86,8 @@ def run(environment: Path, tmp_path: Path) -> Run:
     (tmp_path / "prior.csv").write_text("label,count\nnone,700\ncold,200\nflu,100\n")
     (tmp_path / "people.csv").write_text("job,pay\nnone,100\ncold,210.5\nflu,120\nnone,130\n")
     (tmp_path / "pairs.csv").write_text("input,output\nnone,none\ncold,none\n")
+    (tmp_path / "health.yaml").write_text("survey: health\n")
+    (tmp_path / "health.toml").write_text(SURVEY)
     (tmp_path / "channel.csv").write_text(
         "input,none,cold,flu\nnone,0.8,0.15,0.05\ncold,0.6,0.35,0.05\nflu,0.6,0.25,0.15\n"
     )

@@ -85,6 +85,19 @@ def imported(path: Path) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+def test_pages_and_tables_of_the_service_come_along(tmp_path: Path) -> None:
+    """Templates, scripts and migrations are no modules, and are needed all the same."""
+    wheel = build(ROOT, tmp_path / "dist", only="wheel")[".whl"]
+    room = ROOT / "src" / "liftlock" / "collect"
+    with zipfile.ZipFile(wheel) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    for pattern in ("server/templates/*.html", "server/static/*.*", "store/migrations/*/*.sql"):
+        found = sorted(room.glob(pattern))
+        assert found, pattern
+        for path in found:
+            assert content[path.relative_to(ROOT / "src").as_posix()] == path.read_bytes()
+
+
 def test_the_command_designs_and_audits(run: Run, tmp_path: Path) -> None:
     version = run("liftlock", "--version")
     assert version.stdout.split()[-1] == metadata.version("liftlock")

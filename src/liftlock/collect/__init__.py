@@ -6,7 +6,12 @@ Needs the extra ``liftlock[collect]``, all but surveys in JSON or TOML.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from liftlock.collect.server.app import admin_app, app
+    from liftlock.collect.settings import Settings
+    from liftlock.collect.survey import Question, Survey
 
 _NAMES: dict[str, list[str]] = {
     "liftlock.collect.server.app": ["admin_app", "app"],

@@ -42,12 +42,16 @@ def setting_options(command: F) -> F:
 
 def _help(says: str, default: Any) -> str:
     text = f"{says[0].upper()}{says[1:]}."
-    told = default not in ("", (), -1)
-    return (
-        f"{text}  [default: {default:,}]"
-        if told and isinstance(default, int)
-        else (f"{text}  [default: {default}]" if told else text)
-    )
+    return text if default in ("", (), -1) else f"{text}  [default: {_plain(default)}]"
+
+
+def _plain(value: Any) -> str:
+    """Write a default; a port is not split into thousands.
+
+    >>> _plain(60.0), _plain(262144), _plain("127.0.0.1")
+    ('60', '262144', '127.0.0.1')
+    """
+    return str(int(value) if isinstance(value, float) and value == int(value) else value)
 
 
 def read_settings(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from liftlock.cli._console import show, show_json, show_status
+from liftlock.cli._console import show_json, show_status
 from liftlock.cli._options import FILE, JSON_HELP
+from liftlock.cli.collect._text import show_indented
 from liftlock.collect.survey import Survey
 
 
@@ -42,5 +43,5 @@ def check_command(survey: Path, people: int | None, as_json: bool) -> int:
     if as_json:
         show_json(found.content())
     else:
-        show(str(found), wrap=False)
+        show_indented(str(found))
     return 0 if found.passed else 1

@@ -25,6 +25,7 @@ from rich.rule import Rule
 from liftlock.cli._console import show, show_status, show_steps
 from liftlock.cli.collect._http import Connection
 from liftlock.cli.collect._place import OnServer
+from liftlock.cli.collect._text import show_indented
 from liftlock.collect.settings import PREFIX
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.example import DEMO, DEMO_TRUTHS
@@ -67,8 +68,8 @@ def demo_command(people: int, browse: bool, seconds: int | None) -> int:
     with tempfile.TemporaryDirectory(prefix="liftlock-demo-") as folder:
         path = Path(folder) / "town.yaml"
         path.write_text(DEMO, encoding="utf-8")
-        _heading("1. Three questions, proved and served")
         survey = Survey.read(path)
+        _heading("1. Three questions, proved and served")
         with show_status("designing"), running(path) as server:
             _tell(survey)
             _run_rounds(server, survey, people)
@@ -87,7 +88,7 @@ def _run_rounds(server: Running, survey: Survey, people: int) -> None:
                 server.admin.close(name)
             planned = plan_next_round(survey, counts)
             for learnt in planned.learnt:
-                show(str(learnt))
+                show_indented(str(learnt))
             survey = planned.survey
             with show_status("designing"):
                 server.admin.put(survey)
@@ -252,7 +253,7 @@ def _tell(survey: Survey) -> None:
     """Say what is asked, and what a report can reveal at most."""
     from liftlock.collect.survey.check import check
 
-    show(str(check(survey).budget))
+    show_indented(str(check(survey).budget))
 
 
 def _compare(server: Running, survey: Survey, answers: Sequence[Mapping[str, Any]]) -> None:

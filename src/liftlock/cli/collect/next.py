@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from liftlock._runtime.storage import write_atomically
-from liftlock.cli._console import Notes, show, show_json, show_status
+from liftlock.cli._console import Notes, show_json, show_status
 from liftlock.cli._options import FILE, JSON_HELP, check_outputs, option_group
 from liftlock.cli.collect._counts import read_counts
 from liftlock.cli.collect._files import check_new, survey_text
 from liftlock.cli.collect._place import PlaceOptions
+from liftlock.cli.collect._text import show_indented
 from liftlock.collect.survey import Survey
 from liftlock.errors import NotDefined
 
@@ -90,6 +91,6 @@ def next_command(
     if as_json:
         show_json(planned.content() | {"notes": note.texts})
     else:
-        show(str(planned))
+        show_indented(str(planned))
     note.show()
     return 0

@@ -30,7 +30,7 @@ def serve_command(
     Every mechanism is designed and proved again before anybody is asked. A report is answered once
     it is on disk. Ctrl-C or SIGTERM ends it: what was accepted is answered and counted first.
 
-    Every option can also stand in the file of settings, or in the environment as
+    Every setting can also stand in the file of settings, or in the environment as
     LIFTLOCK_COLLECT_NAME.
 
     \b

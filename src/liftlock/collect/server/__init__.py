@@ -3,6 +3,7 @@
 from liftlock.errors import extra
 
 with extra("collect"):
+    import httptools  # noqa: F401
     import jinja2  # noqa: F401
     import markupsafe  # noqa: F401
     import msgspec  # noqa: F401

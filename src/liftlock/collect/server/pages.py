@@ -26,6 +26,7 @@ from liftlock.collect.server.views import (
     SurveyView,
 )
 from liftlock.collect.survey.check import make_consent
+from liftlock.errors import extra
 from liftlock.report.html.charts import place
 from liftlock.report.html.markup import breakable, finished, listed, named
 from liftlock.report.html.page import style_sheet
@@ -461,8 +462,9 @@ def _as_json(views: list[ResultView]) -> bytes:
 
 
 def _as_parquet(views: list[ResultView]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with extra("tables"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     kinds = (pa.string(), pa.string(), *[pa.float64()] * 5, pa.int64())
     columns = list(zip(*_lines(views), strict=True)) or [()] * len(_COLUMNS)

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, fields
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,7 +258,10 @@ def _count_shared(one: Path, other: Path, name: str) -> int:
                 raise InputError(
                     "no such collection", where=str(path), value=name, remedy="check its name"
                 )
-            tables.append(f"{schema}.seen_{found[0]}")
-        first, second = tables
-        ((number,),) = connection.execute(f"SELECT count(*) FROM {first} JOIN {second} USING (id)")
-    return int(number)
+            tables.append([f"{schema}.seen_{found[0]}", f"{schema}.fresh_{found[0]}"])
+        # Each copy keeps its ids in two tables, and none in both.
+        counted = (
+            connection.execute(f"SELECT count(*) FROM {first} JOIN {second} USING (id)").fetchone()
+            for first, second in product(*tables)
+        )
+        return sum(number for (number,) in counted)

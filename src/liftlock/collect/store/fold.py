@@ -52,12 +52,11 @@ class Sifted:
         """
         new = np.ones(self.number, dtype=bool)
         new[list(known)] = False
-        # One number for both: sorting pairs would take longer than all the rest.
-        step = int(self.output.max(initial=0)) + 1
-        found, times = np.unique(self.group[new] * step + self.output[new], return_counts=True)
+        width = int(self.output.max(initial=0)) + 1
+        found, times = np.unique(self.group[new] * width + self.output[new], return_counts=True)
         return [
-            (*self.groups[code // step], code % step, number)
-            for code, number in zip(found.tolist(), times.tolist(), strict=True)
+            (*self.groups[pair // width], pair % width, number)
+            for pair, number in zip(found.tolist(), times.tolist(), strict=True)
         ]
 
 

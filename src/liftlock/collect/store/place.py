@@ -33,20 +33,22 @@ class Place:
     def __init__(self, path: Path) -> None:
         check_writable(path)
         self.path = destination(path)
+        # The working folder may change later.
+        self._absolute = self.path.absolute()
         refuse_network(self.path)
         refuse_hard_links(self.path)
-        self._beside = self.path.with_name(f"{self.path.name}.lock")
+        self._beside = self._absolute.with_name(f"{self.path.name}.lock")
         self._lock = _lock(self._beside, self.path)
 
     def create(self) -> None:
         """Make an empty file that only its owner may read, and let it have its name for good."""
         with write_errors_at(self.path), suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(self._absolute, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         self.sync()
 
     def sync(self) -> None:
         """Let what was made and deleted in the folder survive a power failure."""
-        sync_folder(self.path.parent)
+        sync_folder(self._absolute.parent)
 
     def release(self) -> None:
         """Let others use it."""

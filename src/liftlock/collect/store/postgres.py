@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -26,12 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from liftlock._runtime.naming import refuse_existing
-from liftlock._runtime.storage import check_writable, destination
-from liftlock.collect.store import sqlite
 from liftlock.collect.store.connection import Session
 from liftlock.collect.store.fold import Row, Sifted, sift
-from liftlock.collect.store.place import sync_folder
 from liftlock.collect.store.protocol import (
     Closed,
     Counts,
@@ -285,6 +279,8 @@ class PostgresStore:
 
     def backup(self, path: str | Path) -> None:
         """Write everything to a new SQLite file, which can be served like any store."""
+        from liftlock.collect.store.copies import write_copy
+
         self._folder.fold_all()
         self._apart(lambda connection: write_copy(connection, Path(path)))
 
@@ -372,7 +368,7 @@ class PostgresStore:
 
         def change(connection: Connection[Any]) -> Result:
             with connection.transaction():
-                connection.execute(_LOCK, (LOCK,))
+                take_lock(connection)
                 return work(connection)
 
         try:
@@ -480,6 +476,11 @@ class _Journal:
     def release(self) -> None:
         """Disconnect."""
         self._session.stop()
+
+
+def take_lock(connection: Connection[Any]) -> None:
+    """Let no other process fold or change collections until the transaction ends."""
+    connection.execute(_LOCK, (LOCK,))
 
 
 def make_day(connection: Connection[Any], day: str) -> None:
@@ -637,7 +638,7 @@ class _Folded:
 def fold_some(connection: Connection[Any]) -> _Folded | None:
     """Fold the oldest rows of the journal in one transaction; None if there are none."""
     with connection.transaction():
-        connection.execute(_LOCK, (LOCK,))
+        take_lock(connection)
         waiting: dict[int, list[Row]] = {}
         folded: list[int] = []
         days: Counter[str] = Counter()
@@ -716,7 +717,7 @@ def drop_days(connection: Connection[Any], now: date) -> None:
             continue
         table = sql.Identifier(part)
         with suppress(psycopg.errors.LockNotAvailable), connection.transaction():
-            connection.execute(_LOCK, (LOCK,))
+            take_lock(connection)
             # Who stores is not held up: the next time there may be a moment for it.
             connection.execute("SET LOCAL lock_timeout = '100ms'")
             connection.execute("LOCK TABLE journal IN ACCESS EXCLUSIVE MODE")
@@ -765,7 +766,7 @@ def _find(connection: Connection[Any], name: str) -> tuple[int, dict[str, int]]:
 
 
 @contextmanager
-def _snapshot(connection: Connection[Any]) -> Iterator[None]:
+def take_snapshot(connection: Connection[Any]) -> Iterator[None]:
     """Let everything that is read in the block be of one moment."""
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -773,7 +774,7 @@ def _snapshot(connection: Connection[Any]) -> Iterator[None]:
 
 
 def _read_counts(connection: Connection[Any], name: str) -> Counts:
-    with _snapshot(connection):
+    with take_snapshot(connection):
         key, mechanisms = _find(connection, name)
         numbers = {digest: [0] * outputs for digest, outputs in mechanisms.items()}
         rows = connection.execute(
@@ -793,7 +794,7 @@ def _read_counts(connection: Connection[Any], name: str) -> Counts:
 
 def _read_history(connection: Connection[Any], name: str) -> dict[str, dict[str, tuple[int, ...]]]:
     days: dict[str, dict[str, list[int]]] = {}
-    with _snapshot(connection):
+    with take_snapshot(connection):
         key, mechanisms = _find(connection, name)
         rows = connection.execute(
             "SELECT day::text, sha256, output, n FROM counts"
@@ -831,8 +832,7 @@ def _register(
             "INSERT INTO collection (name, settings) VALUES (%s, %s) RETURNING id", (name, text)
         ).fetchone()
         assert row is not None
-        seen = sql.Identifier(f"seen_{row[0]}")
-        connection.execute(sql.SQL("CREATE TABLE {} (id uuid PRIMARY KEY)").format(seen))
+        connection.execute(make_seen(row[0]))
     elif _find(connection, name)[1] == wanted:
         return
     else:
@@ -849,6 +849,11 @@ def _register(
             [(row[0], digest, outputs) for digest, outputs in wanted.items()],
         )
     _drop_files(connection)
+
+
+def make_seen(key: int) -> sql.Composed:
+    """Return what makes the table of the ids of a collection."""
+    return sql.SQL("CREATE TABLE {} (id uuid PRIMARY KEY)").format(sql.Identifier(f"seen_{key}"))
 
 
 def _refuse_reports(connection: Connection[Any], key: int, name: str) -> None:
@@ -896,7 +901,7 @@ def migrate(connection: Connection[Any], changes: Sequence[str] | None = None) -
     changes = migrations() if changes is None else changes
     with connection.transaction():
         # Of several processes that start at once, one does it.
-        connection.execute(_LOCK, (LOCK,))
+        take_lock(connection)
         found = _version(connection)
         if found > len(changes):
             raise InputError(
@@ -934,7 +939,7 @@ def _version(connection: Connection[Any]) -> int:
 
 def _verify(connection: Connection[Any]) -> list[str]:
     wrong: list[str] = []
-    with _snapshot(connection):
+    with take_snapshot(connection):
         for digest, content in connection.execute("SELECT sha256, content FROM file").fetchall():
             if hashlib.sha256(content).hexdigest() != digest:
                 wrong.append(f"the file of mechanism {digest} is not what its digest says")
@@ -959,62 +964,3 @@ def _verify_collection(connection: Connection[Any], key: int, name: str) -> list
     if beyond:
         wrong.append(f"{name}: {beyond:,} counts are of no output, or of no report")
     return wrong
-
-
-# --- a copy in a file ---------------------------------------------------------------------------
-
-
-def write_copy(connection: Connection[Any], path: Path) -> None:
-    """Write everything, as of one moment, to a new SQLite store."""
-    check_writable(path)
-    place = destination(path)
-    refuse_existing(place)
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}.new")
-    try:
-        unfinished.unlink(missing_ok=True)
-        os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        empty = sqlite.StandardConnection(unfinished)
-        sqlite.migrate(empty, unfinished)
-        empty.close()
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
-            copy.execute("PRAGMA foreign_keys = OFF")
-            copy.execute("BEGIN")
-            with _snapshot(connection):
-                _copy_tables(connection, copy)
-            copy.execute("COMMIT")
-        with unfinished.open("rb") as written:
-            os.fsync(written.fileno())
-        os.link(unfinished, place)
-        sync_folder(place.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-_TABLES = {
-    "collection": "id, name, state, settings, repeated, conflicts, revision",
-    "file": "sha256, content",
-    "mechanism": "id, collection, sha256, outputs",
-    "journal": "seq, mechanism, day::text, body",
-    "counts": "mechanism, day::text, output, n",
-    "token": "name, role, hash",
-    "trail": "seq, day::text, who, what, collection",
-}
-
-
-def _copy_tables(connection: Connection[Any], copy: sqlite3.Connection) -> None:
-    for table, columns in _TABLES.items():
-        names = columns.replace("::text", "")
-        marks = ", ".join("?" * len(columns.split(",")))
-        with connection.cursor("copied", binary=True) as rows:
-            rows.execute(f"SELECT {columns} FROM {table}")
-            copy.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
-    for (key,) in copy.execute("SELECT id FROM collection").fetchall():
-        copy.execute(f"CREATE TABLE seen_{key} (id BLOB PRIMARY KEY) WITHOUT ROWID")
-        with connection.cursor("ids", binary=True) as ids:
-            ids.itersize = 10_000
-            ids.execute(
-                sql.SQL("SELECT uuid_send(id) FROM {} ORDER BY id").format(
-                    sql.Identifier(f"seen_{key}")
-                )
-            )
-            copy.executemany(f"INSERT INTO seen_{key} (id) VALUES (?)", ids)

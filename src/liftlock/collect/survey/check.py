@@ -7,6 +7,7 @@ is not served.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from liftlock.collect.survey.budget import PersonBudget, person_budget
 from liftlock.collect.survey.consent import Asked, Consent, together_texts
 from liftlock.collect.survey.repeat import RepeatRule
+from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.estimate.expected import ExpectedError, expected_profile_error, model_error
 from liftlock.estimate.models import model_of
-from liftlock.estimate.question import ask
+from liftlock.estimate.question import About, ask
 from liftlock.model import Prior, PriorSet, ProfileGraph, representative
 from liftlock.report.format import amount
 
@@ -74,6 +76,8 @@ class Margin:
     level: str | None = None
     """Whom it is for, where people may choose a level: as if all chose it."""
     groups: int = 1
+    rounding: float = 0.0
+    """By how much numbers may be moved besides, as each is rounded to the middle of its bin."""
 
     @property
     def counts(self) -> bool:
@@ -92,6 +96,8 @@ class Margin:
     def __str__(self) -> str:
         what = {"histogram": "every share", "survey": "the share"}.get(self.of, f"the {self.of}")
         chosen = f", if all choose {self.level}" if self.level else ""
+        if self.rounding:
+            chosen += f", and {amount(_up(self.rounding), 3)} more at most for the bins"
         return f"{self.question}: {self.people:,} people give {what} within {self.text}{chosen}"
 
     def content(self) -> dict[str, Any]:
@@ -103,6 +109,7 @@ class Margin:
             "level": self.level,
             "groups": self.groups,
             "margin": self.size,
+            "rounding": self.rounding,
             "text": self.text,
         }
 
@@ -316,27 +323,47 @@ class _Checking:
 def margins_of(collection: Collection, people: int) -> list[Margin]:
     """Return the margin of what a question estimates, for each level that people may choose.
 
-    Groups are taken to be equally large: the variances that one person of each adds are averaged.
+    Groups are taken to be equally large, with a panel everybody answers. With weights w of groups
+    that each add the variance c per person, the variance per person is G sum w^2 c / (sum w)^2.
     """
     question = collection.question
-    levels: dict[str | None, list[Mechanism]] = {}
+    if collection.panel:
+        people = len(collection.panel)
+    sharing = Counter(collection.panel.values())
+    levels: dict[str | None, list[tuple[Mechanism, float]]] = {}
     for each in collection.mechanisms.values():
-        levels.setdefault(each.level, []).append(each.mechanism)
+        weight = float(question.weights.get(each.group, 1))
+        if collection.panel:
+            weight = math.sqrt(sharing[each.digest])
+        levels.setdefault(each.level, []).append((each.mechanism, weight))
     found = []
-    for level, mechanisms in levels.items():
-        errors = [expected_of(mechanism, question, people) for mechanism in mechanisms]
+    for level, own in levels.items():
+        errors = [expected_of(mechanism, question, people) for mechanism, _ in own]
         known = [error for error in errors if error is not None]
         size = None
         if len(known) == len(errors):
+            squares = [weight**2 for _, weight in own]
+            total = math.fsum(weight for _, weight in own)
+            scale = 1.0 / people if collection.panel else len(own) / total**2
             per_person = [
-                math.fsum(values) / len(known)
+                scale * math.fsum(w * value for w, value in zip(squares, values, strict=True))
                 for values in zip(*(error.per_person for error in known), strict=True)
             ]
             size = known[0].quantile * math.sqrt(max(per_person) / people)
-        found.append(
-            Margin(question.name, question.answer.of, people, size, level, len(mechanisms))
-        )
+            if question.answer.of == "sum":
+                size *= people if collection.panel else people * total / len(own)
+        groups = 1 if collection.panel else len(own)
+        moved = _rounding_of(question, people)
+        found.append(Margin(question.name, question.answer.of, people, size, level, groups, moved))
     return found
+
+
+def _rounding_of(question: Question, people: int) -> float:
+    """Return by how much a mean, or a sum, moves at most as numbers are rounded to their bins."""
+    if not isinstance(question.domain, Range) or question.answer.of not in ("sum", "mean"):
+        return 0.0
+    each = float(question.domain.width / 2)
+    return each * people if question.answer.of == "sum" else each
 
 
 def expected_of(mechanism: Mechanism, question: Question, people: int) -> ExpectedError | None:
@@ -345,24 +372,18 @@ def expected_of(mechanism: Mechanism, question: Question, people: int) -> Expect
     context = mechanism.context
     try:
         if isinstance(context, ProfileGraph):
-            shares = Prior.uniform(context.profiles.labels)
-            return expected_profile_error(
-                mechanism.channel,
-                context,
-                shares,
-                people,
-                of,
-                value,
-                "unbiased",
-                about="population",
-            )
+            even = Prior.uniform(context.profiles.labels)
+            asked_of = (mechanism.channel, context, even, people, of, value, "unbiased")
+            return expected_profile_error(*asked_of, about="population")
         known = mechanism.known_prior
         if known is None and isinstance(context, PriorSet):
             known = representative(context)
         prior = known or Prior.uniform(mechanism.channel.inputs.labels)
         model = model_of(mechanism.channel, prior)
         asked = ask(prior.inputs, of, value).reordered(model.inputs)
-        return model_error(model, asked, people, "unbiased", about="population", together=True)
+        # A sum is that of the people who answer; shares and means are those of a population.
+        about: About = "people" if of == "sum" else "population"
+        return model_error(model, asked, people, "unbiased", about=about, together=True)
     except NotDefined:
         return None
 
@@ -396,6 +417,8 @@ def budget_of(
         chosen = [each for each in every if each.level == level] or every
         offered[name] = [each.mechanism for each in chosen]
         groups[name] = [each.group for each in every if each.group is not None]
+        if collection.question.panel is not None:
+            groups[name] = [f"everybody in {collection.question.panel.file}"]
     joint = survey.joint
     if joint is None:
         return person_budget(offered, rule=rule, groups=groups)
@@ -425,6 +448,7 @@ def make_consent(survey: Survey, budget: PersonBudget | None = None) -> Consent:
             collection.question.ask,
             [(each.mechanism, who_text(each)) for each in collection.mechanisms.values()],
             rule,
+            collection.question.panel is not None,
         )
         for collection in collections.values()
     )
@@ -460,6 +484,12 @@ def _not_protected(survey: Survey) -> list[str]:
     )
     if survey.tokens == "open":
         texts.append("Nobody checks who reports: others may send false reports.")
+    else:
+        texts.append(
+            "Your report bears the number of the token that you were given: whoever gave it to you "
+            "can find out, together with the collector, which report is yours, and learns from it "
+            "what is said above."
+        )
     return texts
 
 

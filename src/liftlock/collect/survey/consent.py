@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from liftlock.collect.survey.budget import PersonBudget, worst_levels
-from liftlock.collect.survey.repeat import RepeatRule, change_shown
+from liftlock.collect.survey.context import label_text
+from liftlock.collect.survey.repeat import FIRST, RepeatRule, change_shown
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.decimals import GLUE, fold_text, moves_text, round_down_text, round_up_text
@@ -90,9 +91,11 @@ class Reveal:
     confidence: Fraction | None = None
     evidence: str = ""
     profiles: Fraction | None = None
+    panel: bool = False
+    """Whether the prior is what is known of one person, and not of all."""
 
     @classmethod
-    def of(cls, mechanism: Mechanism, who: str = "") -> Reveal:
+    def of(cls, mechanism: Mechanism, who: str = "", panel: bool = False) -> Reveal:
         """Measure a mechanism exactly.
 
         >>> from liftlock import LIP, Draft, lock
@@ -108,7 +111,9 @@ class Reveal:
         moves: tuple[Move, ...] = ()
         premise, confidence, evidence = "", None, ""
         if not anybody and isinstance(context, Prior):
-            moves, premise = tuple(_moves(mechanism.channel, context)), "prior"
+            # What is known of one person is nobody else's business: no prior of a panel is shown.
+            moves = () if panel else tuple(_moves(mechanism.channel, context))
+            premise = "prior"
         elif not anybody and isinstance(context, Intervals):
             premise, confidence, evidence = "intervals", context.confidence, context.evidence
         elif not anybody:
@@ -127,6 +132,7 @@ class Reveal:
             confidence,
             evidence,
             profiles,
+            panel,
         )
 
     @property
@@ -155,9 +161,12 @@ class Reveal:
             )
             return
         if self.premise == "prior":
+            knows = "of you what the panel says" if self.panel else "how common each answer is"
             yield (
-                f"{whom}ho knows how common each answer is, and no more, believes after the "
-                f"report: {'; '.join(map(str, self.moves))}."
+                f"{whom}ho knows {knows}, and no more, believes after the report: "
+                f"{'; '.join(map(str, self.moves))}."
+                if self.moves
+                else f"{whom}ho knows {knows}, and no more: {factor_text(self.up, self.down)}"
             )
         elif self.premise == "intervals":
             yield (
@@ -263,7 +272,7 @@ def _inverse(ratio: Fraction | None) -> Fraction:
 
 
 def _named(value: Label) -> str:
-    return f'"{printable(str(value))}"' if isinstance(value, str) else printable(str(value))
+    return f'"{printable(value)}"' if isinstance(value, str) else printable(label_text(value))
 
 
 # --- a question -----------------------------------------------------------------------------------
@@ -285,13 +294,14 @@ class Asked:
         name: str,
         ask: str,
         mechanisms: Sequence[tuple[Mechanism, str]],
-        rule: RepeatRule,
+        rule: RepeatRule = FIRST,
+        panel: bool = False,
     ) -> Asked:
         """Measure the mechanisms that are offered, each with a word about whom it is for.
 
-        Of many (a prior for each person of a panel) only the worst are told.
+        Of many, such as those of a `panel` of people with a prior each, only the worst are told.
         """
-        reveals = [Reveal.of(mechanism, who) for mechanism, who in mechanisms]
+        reveals = [Reveal.of(mechanism, who, panel) for mechanism, who in mechanisms]
         if len(reveals) > _MOST_VALUES:
             reveals = _worst_of(reveals)
         changes = None
@@ -314,6 +324,8 @@ class Asked:
     def paragraphs(self) -> Iterator[str]:
         """Say what is asked, what is sent, and the worst case."""
         yield f"{printable(self.ask)} Your device sends {self.sent}; never your answer."
+        if any(reveal.panel for reveal in self.reveals):
+            yield "What is known of each person differs; these are the worst cases of all."
         for reveal in self.reveals:
             yield " ".join(reveal.sentences())
         if self.changes is not None:

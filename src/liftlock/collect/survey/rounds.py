@@ -18,12 +18,13 @@ from datetime import date, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from liftlock.collect.survey.context import label_text
 from liftlock.errors import InputError, LiftlockError
 from liftlock.estimate import Aggregate
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import GLUE, round_down_text, round_up_text
-from liftlock.model import AnyUserPrior, Intervals, Prior, PriorSet
+from liftlock.model import Intervals, Prior, PriorSet
 from liftlock.model.confidence import proportion_interval, read_confidence
 from liftlock.notions import LDP
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from liftlock.collect.survey.context import Population
     from liftlock.collect.survey.question import Question
     from liftlock.collect.survey.survey import Survey
+    from liftlock.estimate.likely_priors import Round
     from liftlock.mechanism import Mechanism
 
 Counts = Mapping[str, Mapping[str, Sequence[int]]]
@@ -68,7 +70,7 @@ class Learnt:
         near = self.priors
         assert near.confidence is not None
         shown = [
-            f"{label} {round_down_text(100 * low)} to {round_up_text(100 * high)}{GLUE}%"
+            f"{label_text(label)} {_interval_text(low, high)}"
             for label, low, high in zip(
                 near.inputs.labels[:_MOST_SHOWN], near.lower, near.upper, strict=False
             )
@@ -145,12 +147,15 @@ def plan_next_round(
     learnt: list[Learnt] = []
     questions = []
     for key, collection in collections.items():
+        # All people of a panel are one case: nothing is learnt of a single prior.
+        whole = collection.question.panel is not None
+        populations = collection.question.populations
         found = [
             _widened(_learn(collection, population, counts.get(key, {}), beta), moved)
-            for population in collection.question.populations
+            for population in populations[: 1 if whole else None]
         ]
         learnt += found
-        questions.append(_with_sets(collection.question, found))
+        questions.append(collection.question if whole else _with_sets(collection.question, found))
     remarks = _remarks(survey, learnt)
     starts, ends = _dates(survey, opens, closes)
     changed: dict[str, Any] = {
@@ -343,6 +348,10 @@ def leakage_range(
     return least, min(known, default=None)
 
 
+def _interval_text(low: Fraction, high: Fraction) -> str:
+    return f"{round_down_text(100 * low)} to {round_up_text(100 * high)}{GLUE}%"
+
+
 def _nats_up(ratio: Fraction | None) -> str:
     upper = None if ratio is None else enclosure.log(ratio).upper
     return "infinity" if upper is None else round_up_text(upper)
@@ -354,6 +363,10 @@ def _nats_down(ratio: Fraction) -> str:
 
 def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[int, ...]]]) -> str:
     """Say why reports cannot become a set of priors; empty if they can."""
+    if question.file is not None:
+        return "its mechanism is a file, which only a new design replaces"
+    if question.panel is not None:
+        return "each person of the panel has a prior of their own"
     if all(level.notion.context_free for level in question.levels):
         return "LDP holds whatever the prior is, and needs none"
     if question.kind == "profile":
@@ -361,23 +374,26 @@ def _why_not(question: Question, own: Sequence[tuple[CollectedMechanism, tuple[i
     if not own:
         return "it has no mechanism of its own"
     context = own[0][0].mechanism.context
-    if isinstance(context, AnyUserPrior) or any(each.mechanism.per_user for each, _ in own):
-        return "each person has a prior of their own"
     if not isinstance(context, Prior | PriorSet):
         return f"{context.describe()} is not a prior of the values"
-    if set(context.inputs.labels) != set(question.values.labels):
-        return "the values of its mechanism are not those of the question"
+    if not all(_round_of(each, numbers).identifies for each, numbers in own):
+        return f"its reports determine the {question.answer.of}, and not the share of each value"
     return ""
 
 
 def _priors_of(each: CollectedMechanism, numbers: tuple[int, ...], beta: Fraction) -> Intervals:
     """Return the set of priors that the reports of one mechanism allow."""
-    from liftlock.estimate.likely_priors import Round, likely_priors
+    from liftlock.estimate.likely_priors import likely_priors
+
+    return likely_priors([_round_of(each, numbers)], 1 - beta)
+
+
+def _round_of(each: CollectedMechanism, numbers: tuple[int, ...]) -> Round:
+    from liftlock.estimate.likely_priors import Round
 
     mechanism = each.mechanism
     counted = Aggregate(mechanism.channel.fingerprint, numbers, sum(numbers))
-    one = Round(mechanism.table, counted, mechanism.known_prior)
-    return likely_priors([one], 1 - beta)
+    return Round(mechanism.table, counted, mechanism.known_prior)
 
 
 def _hull(sets: Sequence[Intervals], beta: Fraction) -> Intervals:

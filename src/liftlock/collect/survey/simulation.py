@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from liftlock.collect.survey.context import label_text
+from liftlock.collect.survey.values import read_number
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
-from liftlock.model import representative
-from liftlock.model.alphabet import Label
+from liftlock.model import ProfileGraph, representative
+from liftlock.model.alphabet import Alphabet, Label
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.release import draw_codes
 
@@ -132,12 +134,15 @@ def random_name(bits: RandomBits) -> bytes:
 def choose_mechanism(
     description: Mapping[str, Any], group: str | None = None, level: str | None = None
 ) -> str:
-    """Return the digest of the mechanism for a group and a level; the default one for others."""
-    listed = description.get("mechanisms", ())
+    """Return the digest of the mechanism for a group and a level; the default one for others.
+
+    Somebody of a panel has a description that names the own mechanism.
+    """
+    listed = description["mechanisms"]
     for each in listed:
         if each.get("group") in (None, group) and each.get("level") in (None, level):
             return str(each["digest"])
-    if not listed:
+    if not listed and description["mechanism"] is not None:
         return str(description["mechanism"])
     raise InputError(
         "no mechanism for this person",
@@ -148,12 +153,48 @@ def choose_mechanism(
 
 
 def input_code(description: Mapping[str, Any], mechanism: Mechanism, answer: Any) -> int:
-    """Return which input of a mechanism an answer is: by its value, or by how that is written."""
-    labels = [str(label) for label in description["labels"]]
+    """Return which input of a mechanism an answer is, by what the description says of it.
+
+    A number counts as its bin, a place as its rectangle; under profiles the answer is a pair of the
+    profile and the value, of which the mechanism may use the value alone.
+    """
     inputs = mechanism.channel.inputs
-    if isinstance(answer, str) and answer in labels:
-        return labels.index(answer)
-    return int(inputs.encode([answer])[0])
+    if "profiles" in description:
+        profile, value = answer
+        pairs = [label for label in inputs.labels if label in ((profile, value), value)]
+        if not pairs:
+            raise _not_one_of(description, answer)
+        return inputs.index(pairs[0])
+    if "edges" in description and not isinstance(answer, str):
+        inner = [float(end) for end in description["edges"][1:-1]]
+        return int(np.searchsorted(inner, float(answer), side="right"))
+    if "grid" in description and not isinstance(answer, str):
+        grid = description["grid"]
+        return inputs.index(
+            (
+                _cell(answer[0], grid["x"], grid["columns"]),
+                _cell(answer[1], grid["y"], grid["rows"]),
+            )
+        )
+    labels = [str(label) for label in description["labels"]]
+    if str(answer) not in labels:
+        raise _not_one_of(description, answer)
+    return labels.index(str(answer))
+
+
+def _cell(at: Any, ends: Sequence[Any], number: int) -> int:
+    low, high = (exact(end, name="end") for end in ends)
+    place = math.floor((read_number(at) - low) * number / (high - low))
+    return min(max(place, 0), number - 1)
+
+
+def _not_one_of(description: Mapping[str, Any], answer: Any) -> LabelError:
+    return LabelError(
+        "not one of the values",
+        where=str(description["collection"]),
+        value=answer,
+        remedy=f"the values are {', '.join(map(str, description['labels'][:8]))}",
+    )
 
 
 # --- rounds without a server ----------------------------------------------------------------------
@@ -197,7 +238,8 @@ def simulate(
     (by value); where a question has groups, either of these for each group. What is not given is
     drawn from what the survey says is known: its joint, the prior, the middle of a set of priors,
     and all values alike if nothing is. People are shared out evenly over groups, and choose levels
-    evenly. Equal seeds give equal rounds.
+    evenly; of a panel everybody answers, and truths may be given by code. Truths of profiles are
+    shares of the profiles, or the profile of each person. Equal seeds give equal rounds.
 
     >>> from liftlock.collect.survey import Survey
     >>> survey = Survey.from_data(
@@ -236,67 +278,150 @@ def simulate(
     true: dict[str, dict[Label, int]] = {}
     for key, collection in survey.collections().items():
         name = collection.question.name
-        found, numbers = _simulate_one(
+        counts[key], true[key] = _simulate_one(
             collection, given.get(name), drawn.get(name), number, f"{seed}/{name}"
         )
-        counts[key] = found
-        labels = collection.question.inputs.labels
-        true[key] = dict(zip(labels, numbers.tolist(), strict=True))
     return Simulated(survey, number, counts, true)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """People of whom the same is known: which mechanisms they have, and what is true of them."""
+
+    population: Population
+    offered: tuple[CollectedMechanism, ...]
+    people: int
+    truth: Any
+    seed: str
 
 
 def _simulate_one(
     collection: Collection, truth: Any, drawn: Codes | None, people: int, seed: str
-) -> tuple[dict[str, tuple[int, ...]], Codes]:
-    """Return the counts of each mechanism of a question, and how many people have each value."""
+) -> tuple[dict[str, tuple[int, ...]], dict[Label, int]]:
+    """Return the counts of each mechanism of a question, and how many people have each answer."""
     question = collection.question
-    numbers = np.zeros(len(question.inputs), dtype=np.int64)
-    counts: dict[str, tuple[int, ...]] = {}
+    counts = {digest: np.zeros(m.outputs, int) for digest, m in collection.mechanisms.items()}
+    true: dict[Label, int] = dict.fromkeys(_answers_of(question).labels, 0)
+    for part in _parts(collection, truth, people, seed):
+        profiles: Codes | None = None
+        if question.kind == "profile":
+            profiles, codes = _profile_codes(question, part)
+        elif drawn is not None:
+            codes = drawn
+        else:
+            codes = true_codes(question, part.population, part.truth, part.people, part.seed)
+        counted = profiles if profiles is not None and _counts_profiles(question) else codes
+        for label, number in zip(true, np.bincount(counted, minlength=len(true)), strict=True):
+            true[label] += int(number)
+        for turn, each in enumerate(part.offered):
+            # Who chooses which level has nothing to do with the answer.
+            chosen = slice(turn, None, len(part.offered))
+            own = None if profiles is None else profiles[chosen]
+            rows = _rows(question, each, codes[chosen], own)
+            bits = SimulationBits(f"{part.seed}/{each.level or ''}/noise")
+            reports = draw_codes(each.mechanism.table, rows, bits)
+            counts[each.digest] += np.bincount(reports, minlength=each.outputs)
+    return {digest: tuple(numbers.tolist()) for digest, numbers in counts.items()}, true
+
+
+def _parts(collection: Collection, truth: Any, people: int, seed: str) -> Iterator[_Part]:
+    """Share people out over groups, evenly; of a panel everybody answers."""
+    question = collection.question
     populations = question.populations
+    if question.panel is not None:
+        yield from _panel_parts(collection, truth, seed)
+        return
     for place, population in enumerate(populations):
-        part = people // len(populations) + (place < people % len(populations))
         own = truth
         if population.group is not None and isinstance(truth, Mapping):
             own = truth.get(population.group)
-        where = f"{seed}/{population.group or ''}"
-        codes = true_codes(question, population, own, part, where) if drawn is None else drawn
-        numbers += np.bincount(codes, minlength=len(numbers))
-        offered = [
-            each for each in collection.mechanisms.values() if each.group == population.group
-        ]
-        for turn, each in enumerate(offered):
-            # Who chooses which level has nothing to do with the answer.
-            chosen = codes[turn :: len(offered)]
-            counts[each.digest] = _report(each, question, chosen, f"{where}/{each.level or ''}")
-    return counts, numbers
+        every = collection.mechanisms.values()
+        yield _Part(
+            population,
+            tuple(each for each in every if each.group == population.group),
+            people // len(populations) + (place < people % len(populations)),
+            own,
+            f"{seed}/{population.group or ''}",
+        )
 
 
-def _report(
-    each: CollectedMechanism, question: Question, codes: Codes, seed: str
-) -> tuple[int, ...]:
-    """Return how often each output was reported."""
-    table = each.mechanism.table
-    order = np.array([table.inputs.index(label) for label in question.inputs.labels])
-    drawn = draw_codes(table, order[codes], SimulationBits(f"{seed}/noise"))
-    return tuple(np.bincount(drawn, minlength=each.outputs).tolist())
+def _panel_parts(collection: Collection, truth: Any, seed: str) -> Iterator[_Part]:
+    """Return the people of a panel by their priors; the truth is that of all, or by their codes."""
+    question, panel = collection.question, collection.question.panel
+    assert panel is not None
+    for place, population in enumerate(question.populations):
+        codes = [code for code, own in panel.people.items() if own == place]
+        given = truth
+        if isinstance(truth, Mapping) and set(truth) <= set(panel.people):
+            given = [truth[code] for code in codes]
+        made = collection.find(person=codes[0])
+        yield _Part(population, (made,), len(codes), given, f"{seed}/{place}")
+
+
+def _answers_of(question: Question) -> Alphabet:
+    """Return what is counted of people: their values, or their profiles if these are asked for."""
+    if _counts_profiles(question):
+        return _graph(question).profiles
+    return question.values
+
+
+def _counts_profiles(question: Question) -> bool:
+    return question.kind == "profile" and question.answer.of == "profiles"
+
+
+def _graph(question: Question) -> ProfileGraph:
+    graph = question.populations[0].context
+    assert isinstance(graph, ProfileGraph)
+    return graph
+
+
+def _profile_codes(question: Question, part: _Part) -> tuple[Codes, Codes]:
+    """Draw the profiles of people, from shares or as they are given, and a value of each."""
+    graph = _graph(question)
+    names = graph.profiles
+    if isinstance(part.truth, Mapping) or part.truth is None:
+        given = part.truth or dict.fromkeys(names.labels, 1)
+        shares = [exact(given.get(name, 0), name="share") for name in names.labels]
+        profiles = draw_shares(shares, part.people, part.seed)
+    else:
+        profiles = np.asarray(names.encode(list(part.truth)))
+    values = np.zeros(len(profiles), dtype=np.int64)
+    for place in range(len(names)):
+        own = profiles == place
+        masses = [Fraction(count) for count in graph.counts[place]]
+        values[own] = draw_shares(masses, int(own.sum()), f"{part.seed}/{place}")
+    return profiles, values
+
+
+def _rows(
+    question: Question, each: CollectedMechanism, codes: Codes, profiles: Codes | None
+) -> Codes:
+    """Return which input of a mechanism each answer is."""
+    inputs = each.mechanism.table.inputs
+    labels = question.values.labels
+    if profiles is not None and _graph(question).uses_profile(inputs):
+        names = _graph(question).profiles.labels
+        table = [[inputs.index((name, label)) for label in labels] for name in names]
+        return np.array(table)[profiles, codes]
+    return np.array([inputs.index(label) for label in labels])[codes]
 
 
 def true_codes(
     question: Question, population: Population, truth: Any, people: int, seed: str
 ) -> Codes:
-    """Return the true answers of people as positions among the inputs of a question."""
-    inputs = question.inputs
+    """Return the true answers of people as positions among the values of a question."""
+    values = question.values
     if isinstance(truth, Mapping):
-        shares = [Fraction(0)] * len(inputs)
+        shares = [Fraction(0)] * len(values)
         for value, share in truth.items():
-            shares[find_place(question, value)] = exact(share, name="share")
+            shares[find_place(question, value)] += exact(share, name="share")
         return draw_shares(shares, people, seed)
     if truth is None:
         context = population.context
         known = None if context is None else representative(context)
-        if known is None or set(known.labels) != set(inputs.labels):
-            return draw_shares([Fraction(1)] * len(inputs), people, seed)
-        return draw_shares([known[label] for label in inputs.labels], people, seed)
+        if known is None or set(known.labels) != set(values.labels):
+            return draw_shares([Fraction(1)] * len(values), people, seed)
+        return draw_shares([known[label] for label in values.labels], people, seed)
     places = [find_place(question, value) for value in truth]
     if len(places) != people:
         raise InputError(
@@ -308,19 +433,19 @@ def true_codes(
 
 
 def find_place(question: Question, value: Any) -> int:
-    """Return the position of a value among the inputs of a question."""
-    inputs = question.inputs
-    if value in inputs:
-        return inputs.index(value)
-    for place, label in enumerate(inputs.labels):
-        if label_text(label) == str(value):
+    """Return the position of an answer among the values: of a number that of its bin."""
+    for place, label in enumerate(question.values.labels):
+        if label == value or label_text(label) == str(value):
             return place
-    raise LabelError(
-        "not one of the values",
-        where=f"question {question.name!r}",
-        value=value,
-        remedy=f"the values are {', '.join(map(label_text, inputs.labels[:8]))}",
-    )
+    try:
+        return question.values.index(question.encode(value))
+    except InputError as error:
+        raise LabelError(
+            error.what,
+            where=f"question {question.name!r}",
+            value=value,
+            remedy=error.remedy,
+        ) from None
 
 
 def draw_shares(shares: Sequence[Fraction], people: int, seed: str) -> Codes:
@@ -340,14 +465,17 @@ def _draw_joint(
 ) -> dict[str, Codes]:
     """Draw the answers to the questions of the joint together, if none of them is given."""
     joint = survey.joint
-    if joint is None or any(name in given or survey[name].grouped for name in joint.questions):
+    if joint is None or any(
+        name in given or len(survey[name].populations) > 1 or survey[name].kind == "profile"
+        for name in joint.questions
+    ):
         return {}
     drawn = draw_shares(list(joint.prior.fractions), people, f"{seed}/joint")
     found = {}
     for place, name in enumerate(joint.questions):
         question = survey[name]
         order = [
-            question.inputs.index(label[place])
+            question.values.index(label[place])
             for label in joint.prior.labels
             if isinstance(label, tuple)
         ]

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import apsw
 
-from liftlock.collect.store.sqlite import failure
+from liftlock.collect.store.sqlite_file import failure
 
 SECTOR = 512
 _names = itertools.count()
@@ -253,7 +253,7 @@ class Handle:
 
 
 class ApswConnection:
-    """A connection through apsw to a database on a disk; see `sqlite.Connection`."""
+    """A connection through apsw to a database on a disk; see `sqlite_file.Connection`."""
 
     def __init__(self, path: Path, mount: Mount) -> None:
         self._path, self._mount = path, mount

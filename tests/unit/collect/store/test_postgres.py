@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import pytest
 from liftlock.collect.store import Closed, NotWritable, OtherMechanism, UnknownCollection
 from liftlock.collect.store import connection as connecting
 from liftlock.collect.store.connection import connect, place_of
+from liftlock.collect.store.copies import fill_from_copy
 from liftlock.collect.store.postgres import (
     PostgresStore,
     drop_days,
@@ -32,7 +34,7 @@ from liftlock.errors import FileError, InputError, LiftlockError
 from tests.docs.pages import ROOT
 from tests.postgres_cluster import Cluster, cluster, missing, shared_cluster
 from tests.soak import sized
-from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served
+from tests.unit.collect.store.homes import DAY, NAME, NEVER, Mechanism, served
 
 NUMBERED = Mechanism(1 << 16)
 """Each report names an output of its own: counted 2 is a replay, 0 a loss."""
@@ -396,6 +398,61 @@ def test_a_backup_is_a_store_in_a_file(url: str, tmp_path: Path) -> None:
     copy.shutdown()
     store.shutdown()
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".new")] == []
+
+
+def test_a_store_in_a_file_moves_into_a_database(url: str, tmp_path: Path) -> None:
+    small = SqliteStore(tmp_path / "small.sqlite", every=NEVER)
+    wide = Mechanism(70_000)
+    small.register(NAME, served(NUMBERED, wide), {"least": 5})
+    small.register("gone.soon", served(wide), {})
+    small.erase("gone.soon")
+    small.register("health.sleep", served(wide), {})
+    small.add_token("Ada", "owner", "ab" * 32)
+    small.note("Ada", "made", NAME)
+    small.store(NUMBERED.batch(numbered(range(300))))
+    small.store(wide.batch([(1, 69_999), (2, 0)], "health.sleep"))
+    small.close("health.sleep")
+    counts, history, known = small.counts(NAME), small.history(NAME), small.collections()
+    trail = small.trail()
+    small.backup(tmp_path / "copy.sqlite")
+    small.shutdown()
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy, copy:
+        # As a server leaves it that was killed: a batch of known reports waits to be folded.
+        copy.execute(
+            "INSERT INTO journal (mechanism, day, body) SELECT min(id), '2026-11-18', ?"
+            " FROM mechanism",
+            (NUMBERED.batch(numbered(range(3))).reports,),
+        )
+
+    fill_from_copy(url, tmp_path / "copy.sqlite")
+    store = PostgresStore(url, today=lambda: DAY, every=NEVER)
+    found = store.counts(NAME)
+    assert found.mechanisms == counts.mechanisms
+    assert (counts.repeated, found.repeated) == (0, 3)
+    assert store.history(NAME) == history
+    assert store.collections() == known
+    assert store.trail() == trail
+    assert store.find_token("ab" * 32) == ("Ada", "owner")
+    assert store.verify() == []
+    store.store(NUMBERED.batch(numbered(range(200, 400))))
+    assert store.counts(NAME).mechanisms[NUMBERED.digest][:401] == (1,) * 400 + (0,)
+    store.register("survey.new", served(wide), {})
+    store.note("Ada", "made", "survey.new")
+    assert store.trail()[-1].collection == "survey.new"
+    assert store.verify() == []
+    with pytest.raises(InputError, match="the database has collections"):
+        fill_from_copy(url, tmp_path / "copy.sqlite")
+    store.shutdown()
+
+
+def test_a_copy_that_is_none_leaves_the_database_empty(url: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("nothing of this kind" * 100)
+    for name, words in (("missing", "no such copy"), ("text", "not a copy of a store")):
+        with pytest.raises(FileError, match=words):
+            fill_from_copy(url, tmp_path / name)
+    store = PostgresStore(url)
+    assert store.collections() == {}
+    store.shutdown()
 
 
 # --- the journal ----------------------------------------------------------------------------------

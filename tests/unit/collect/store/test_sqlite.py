@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from liftlock.collect.store import Busy, NotWritable, open_store
-from liftlock.collect.store import sqlite as embedded
+from liftlock.collect.store import sqlite_file as embedded
 from liftlock.collect.store.place import InUse, refuse_network
-from liftlock.collect.store.sqlite import SqliteStore, migrations, statements
+from liftlock.collect.store.sqlite import SqliteStore
+from liftlock.collect.store.sqlite_file import migrations, statements
 from liftlock.errors import FileError
 from tests.unit.collect.store.disk import Disk
 from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, SqliteHome, served
