@@ -146,6 +146,12 @@ KINDS: dict[str, Kind] = {
             "the header Allow lists those that it takes",
         ),
         Kind(
+            "name-taken",
+            HTTPStatus.CONFLICT,
+            "There is an operator of this name",
+            "choose another name, or revoke the token of that operator first",
+        ),
+        Kind(
             "refused-survey",
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "The survey cannot be had",

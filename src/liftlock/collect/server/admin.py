@@ -40,6 +40,7 @@ _FILES = frozenset({"prior", "intervals", "ball", "centre", "family", "file", "p
 _NO_FILE = re.compile(r"none|unknown|no|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE)
 
 
+_OPERATOR = "[A-Za-z0-9._@-]{1,100}"
 _LANGUAGES = {
     "application/json": "JSON",
     "application/yaml": "YAML",
@@ -288,10 +289,10 @@ async def add_operator(request: Request) -> Response:
     told = await _read(request, _Name)
     if told.role not in ROLES:
         raise Problem("malformed", f"role: {', '.join(ROLES)}")
-    if not told.name.strip() or len(told.name) > 100 or not told.name.isprintable():
-        raise Problem("malformed", "name: 1 to 100 printable characters")
+    if re.fullmatch(_OPERATOR, told.name) is None:
+        raise Problem("malformed", "name: 1 to 100 letters of ASCII, digits, and . _ @ -")
     if told.name in await _do(request, service.store.tokens):
-        raise Problem("malformed", "name: there is an operator of this name")
+        raise Problem("name-taken")
     token = new_token()
     await _do(request, service.store.add_token, told.name, told.role, hash_token(token))
     await _note(request, f"add {told.role} {told.name}")
@@ -467,12 +468,12 @@ ADMIN: tuple[Endpoint, ...] = (
                 "additionalProperties": False,
                 "required": ["name", "role"],
                 "properties": {
-                    "name": {"type": "string", "minLength": 1, "maxLength": 100},
+                    "name": {"type": "string", "pattern": f"^{_OPERATOR}$"},
                     "role": {"type": "string", "enum": list(ROLES)},
                 },
             }
         },
-        problems=(*_JSON_BODY, *_DISK),
+        problems=("name-taken", *_JSON_BODY, *_DISK),
         roles=_OWNER,
     ),
     Endpoint(

@@ -83,25 +83,33 @@ def guarded(protocol: type[Any], *, connections: int, headers: int) -> type[Any]
     class Guarded(protocol):  # type: ignore[misc]
         """The protocol, refusing what is too much."""
 
+        head = 0
+        begun = 0
+        in_head = False
+        oversize = False
+
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self.head = 0
             if len(self.connections) > connections:
                 self._refuse(CROWDED)
 
         def data_received(self, data: bytes) -> None:
             if self.transport.is_closing():
                 return
-            waiting = _awaits_headers(self)
+            inside = self.begun if self.in_head else None
             super().data_received(data)
-            if waiting and _awaits_headers(self):
+            if self.in_head and self.begun == inside:
                 self.head += len(data)
                 if self.head > headers:
                     self._refuse(LARGE_HEADERS)
-            else:
-                self.head = 0
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self.in_head, self.head = True, 0
+            self.begun += 1
 
         def on_headers_complete(self) -> None:
+            self.in_head = False
             size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             if size > headers:
                 self.oversize = True
@@ -111,17 +119,13 @@ def guarded(protocol: type[Any], *, connections: int, headers: int) -> type[Any]
         def send_400_response(self, msg: str) -> None:
             """Answer what is no HTTP, or has too long headers."""
             del msg
-            self._refuse(LARGE_HEADERS if getattr(self, "oversize", False) else NO_HTTP)
+            self._refuse(LARGE_HEADERS if self.oversize else NO_HTTP)
 
         def _refuse(self, answer: bytes) -> None:
             self.transport.write(answer)
             self.transport.close()
 
     return Guarded
-
-
-def _awaits_headers(connection: Any) -> bool:
-    return connection.cycle is None or bool(connection.cycle.response_complete)
 
 
 class Sweeper:

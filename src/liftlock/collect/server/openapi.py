@@ -44,8 +44,8 @@ class Parameter:
                 schema.get("minimum", 0) <= int(value) <= schema.get("maximum", 10**9)
             )
         if right and schema.get("type") == "number":
-            right = re.fullmatch(r"[0-9]*\.?[0-9]+", value) is not None and (
-                schema["exclusiveMinimum"] < float(value) < schema["exclusiveMaximum"]
+            right = re.fullmatch(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?", value) is not None and (
+                schema["minimum"] <= float(value) <= schema["maximum"]
             )
         if not right:
             raise Problem("malformed", f"{self.name}: {self.says}", parameter=self.name)

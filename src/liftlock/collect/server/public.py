@@ -31,8 +31,8 @@ _YEAR = "public, max-age=31536000, immutable"
 COLLECTION = Parameter("collection", "SURVEY.QUESTION", {"type": "string", "minLength": 1}, "path")
 LEVEL = Parameter(
     "level",
-    "the confidence of the intervals, above 0 and below 1",
-    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    "the confidence of the intervals, from 0.01 to 0.999999",
+    {"type": "number", "minimum": 0.01, "maximum": 0.999999},
 )
 
 

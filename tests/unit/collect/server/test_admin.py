@@ -198,7 +198,7 @@ def test_other_operators_are_refused(world: World, told: Any) -> None:
 def test_a_name_is_taken_once(world: World) -> None:
     add(world, "analyst")
     found = world.operator("POST", "/v1/operators", json={"name": "analyst", "role": "owner"})
-    assert (found.status_code, key_of(found)) == (400, "malformed")
+    assert (found.status_code, key_of(found)) == (409, "name-taken")
     assert world.operator.get("/v1/operators").json() == {"operators": {"analyst": "analyst"}}
 
 
