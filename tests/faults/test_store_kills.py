@@ -12,12 +12,14 @@ import pytest
 
 from liftlock.collect.store import open_store
 from tests.faults.store_kills import OUTPUTS, Clients, Found, count, end, kill, start
+from tests.soak import sized
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sockets and signals of POSIX")
 
 
+@pytest.mark.soak
 def test_what_was_answered_is_counted_once_after_kills(tmp_path: Path) -> None:
-    found = kill(5, 0, str(tmp_path / "store.sqlite"), tmp_path)
+    found = kill(sized(5, 200), 0, str(tmp_path / "store.sqlite"), tmp_path)
     assert found.is_right, found
     assert found.answered > 100
     assert found.tries > found.rounds

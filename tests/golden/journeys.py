@@ -93,6 +93,10 @@ JOURNEYS: dict[str, dict[str, str]] = {
         "--limit lip=3",
         "account": "account ledger.json --one-more mechanism.json",
     },
+    "collect": {
+        "collect-check": "collect check health.yaml",
+        "collect-check-few": "collect check health.yaml --people 50",
+    },
     "others": {
         "plan": "plan --prior prior.csv --n 10000 --epsilon 1",
         "plan-survey": "plan --prior prior.csv --n 10000 --epsilon 1 --value flu --margin 1%",

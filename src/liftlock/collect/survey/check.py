@@ -484,6 +484,12 @@ def _not_protected(survey: Survey) -> list[str]:
     )
     if survey.tokens == "open":
         texts.append("Nobody checks who reports: others may send false reports.")
+    else:
+        texts.append(
+            "Your report bears the number of the token that you were given: whoever gave it to you "
+            "can find out, together with the collector, which report is yours, and learns from it "
+            "what is said above."
+        )
     return texts
 
 

@@ -163,6 +163,8 @@ def _design(question: Question, population: Population, notion: Notion) -> Mecha
             value=len(question.values),
             remedy="use fewer bins, rectangles or values, name a method, or ask for a mean",
         )
+    if len(made) == 1:
+        return made[0]
     prior = representative(context)
     return min(made, key=lambda each: unbiased_variance(each, prior, question))
 

@@ -129,7 +129,8 @@ class Fields:
     def require(self, key: str, read: Callable[[Any], T], otherwise: T, remedy: str) -> T:
         """Take a key that must be there."""
         if key not in self and self.data:
-            self.mistakes.note(self.place, f"no {key}", None, remedy)
+            place = self.at(key) if key in self.data else self.place
+            self.mistakes.note(place, f"no {key}", None, remedy)
         return self.take(key, read, otherwise)
 
     def fields(self, key: str) -> Fields | None:
@@ -167,6 +168,13 @@ def read_whole(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise InputError("not a whole number of 0 or more", value=value, remedy="write digits only")
+
+
+def read_positive(value: Any) -> int:
+    """Read a whole number of 1 or more."""
+    if read_whole(value):
+        return int(value)
+    raise InputError("not a whole number of 1 or more", value=value, remedy="write digits only")
 
 
 def read_choice(*known: str) -> Callable[[Any], Any]:

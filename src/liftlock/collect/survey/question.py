@@ -212,6 +212,8 @@ def read_question(fields: Fields) -> Question | None:
         for key in (*KNOWN, "groups", "panel", "confidence", "evidence", "smoothing", "answer"):
             fields.raw(key)
     fields.finish(also=[key for keys in OF_KIND.values() for key in keys])
+    if values is None and len(fields.mistakes.found) == before:
+        fields.mistakes.note(fields.place, "nothing that could be answered")
     if len(fields.mistakes.found) > before or values is None:
         return None
     return Question(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from liftlock._runtime.storage import read_text
 from liftlock.collect.survey.context import label_text, number_content
-from liftlock.collect.survey.fields import Fields, read_list, read_whole
+from liftlock.collect.survey.fields import Fields, read_list, read_positive, read_whole
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact, measured
 from liftlock.model import Prior, ProfileGraph
@@ -129,9 +129,7 @@ class Range:
 
     def encode(self, answer: Any) -> Label:
         """Return the bin of a number; the upper end of a bin belongs to the next one."""
-        number = read_number(answer)
-        place = math.floor((number - self.low) / self.width)
-        return self.values.labels[min(max(place, 0), self.bins - 1)]
+        return self.values.labels[find_cell(answer, self.ends)]
 
     def shape(self, text: str) -> Prior:
         """Return the prior that a distribution such as ``normal(50, 10)`` gives the bins.
@@ -160,6 +158,19 @@ class Range:
         }
 
 
+def find_cell(answer: Any, ends: Sequence[Fraction]) -> int:
+    """Return the cell of a number between ends that ascend; those outside are in the nearer one.
+
+    A float is compared with the ends as floats, as it is in a browser or in a column.
+    """
+    number = read_number(answer)
+    if isinstance(answer, float):
+        place = bisect_right([float(end) for end in ends], answer)
+    else:
+        place = bisect_right(ends, number)
+    return min(max(place - 1, 0), len(ends) - 2)
+
+
 def read_number(answer: Any) -> Fraction:
     """Read a number that somebody answers; one that was measured counts as it is."""
     return measured(answer) if isinstance(answer, float) else exact(answer, name="answer")
@@ -173,7 +184,7 @@ def read_range(fields: Fields) -> Range | None:
     """Read the two ends of numbers, and how many bins there are between them."""
     ends = fields.require("range", read_ends, None, "give the two ends: range: [0, 100]")
     bins = fields.require("bins", read_whole, 0, "say how many bins there are: bins: 16")
-    if ends is None or not bins:
+    if ends is None or "bins" not in fields:
         return None
     try:
         check_number(bins)
@@ -221,19 +232,21 @@ class Grid:
         """Return the rectangle of a place, given as x and y."""
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 2:
             raise InputError("not a place", value=answer, remedy="give x and y")
-        return tuple(
-            min(max(math.floor((read_number(at) - low) * number / (high - low)), 0), number - 1)
-            for at, (low, high), number in zip(
-                answer, (self.x, self.y), (self.columns, self.rows), strict=True
-            )
+        return tuple(find_cell(at, ends) for at, ends in zip(answer, self.ends, strict=True))
+
+    @cached_property
+    def ends(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """The ends of the columns and of the rows, exactly."""
+        both = ((self.x, self.columns), (self.y, self.rows))
+        x, y = (
+            tuple(low + (high - low) * at / number for at in range(number + 1))
+            for (low, high), number in both
         )
+        return x, y
 
     def encoding(self) -> TableEncoding:
         """Return the rules by which columns x and y become rectangles."""
-        ends = [
-            tuple(float(low + (high - low) * at / number) for at in range(number + 1))
-            for (low, high), number in ((self.x, self.columns), (self.y, self.rows))
-        ]
+        ends = [tuple(map(float, each)) for each in self.ends]
         parts = Alphabet.of(range(self.columns)), Alphabet.of(range(self.rows))
         points = tuple(tuple((low + high) / 2 for low, high in pairwise(each)) for each in ends)
         codes = tuple(
@@ -258,9 +271,9 @@ def read_grid(fields: Fields) -> Grid | None:
         fields.mistakes.note(fields.place, "no grid", None, "give x, y, columns and rows")
         return None
     ends = [inner.require(name, read_ends, None, "give x: [west, east]") for name in "xy"]
-    sizes = [inner.require(name, read_whole, 0, "give numbers") for name in ("columns", "rows")]
+    sizes = [inner.require(name, read_positive, 0, "give numbers") for name in ("columns", "rows")]
     inner.finish()
-    if ends[0] is None or ends[1] is None or not all(sizes):
+    if ends[0] is None or ends[1] is None:
         return None
     try:
         check_number(sizes[0] * sizes[1])

@@ -23,6 +23,7 @@ from liftlock.collect.store import StoreError
 from liftlock.collect.store.place import InUse
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.wire import Batch
+from tests.soak import sized
 from tests.unit.collect.store.disk import Disk
 from tests.unit.collect.store.homes import DAY, NAME, NEVER, Mechanism, served, spread
 
@@ -202,5 +203,5 @@ def batch(reports: Reports) -> Batch:
     return WIDE.batch((spread(at), at) for at in reports)
 
 
-TestService = Service.TestCase
-TestService.settings = settings(max_examples=60, stateful_step_count=40)
+TestService = pytest.mark.soak(Service.TestCase)
+TestService.settings = settings(max_examples=sized(40, 3_000), stateful_step_count=40)

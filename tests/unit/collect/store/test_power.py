@@ -13,6 +13,7 @@ import pytest
 from liftlock.collect.store import StoreError
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.store.sqlite_file import Connection
+from tests.soak import sized
 from tests.unit.collect.store.disk import Disk
 from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served, spread
 
@@ -74,30 +75,33 @@ class World:
             store.shutdown()
 
 
+@pytest.mark.soak
 def test_at_any_event(tmp_path: Path) -> None:
     whole = World(tmp_path)
     whole.live()
     assert whole.answered == set(range(60))
     assert whole.disk.syncs > 25
-    for at in range(1, whole.disk.events + 1, 2):
-        world = World(tmp_path)
-        world.disk.cut_at = at
-        world.live()
-        assert world.disk.on == (at > whole.disk.events)
-        world.disk.cut(random.Random(at))
-        world.check()
+    for seed in range(sized(1, 20)):
+        for at in range(1 + seed % 2, whole.disk.events + 1, sized(2, 1)):
+            world = World(tmp_path)
+            world.disk.cut_at = at
+            world.live()
+            assert not world.disk.on
+            world.disk.cut(random.Random(1000 * seed + at))
+            world.check()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_just_after_any_sync(tmp_path: Path, seed: int) -> None:
+@pytest.mark.soak
+def test_just_after_any_sync(tmp_path: Path) -> None:
     whole = World(tmp_path)
     whole.live()
-    for after in range(1, whole.disk.syncs + 1):
-        world = World(tmp_path)
-        world.disk.cut_after = after
-        world.live()
-        world.disk.cut(random.Random(1000 * seed + after))
-        world.check()
+    for seed in range(sized(2, 50)):
+        for after in range(1, whole.disk.syncs + 1):
+            world = World(tmp_path)
+            world.disk.cut_after = after
+            world.live()
+            world.disk.cut(random.Random(1000 * seed + after))
+            world.check()
 
 
 def test_again_while_it_recovers(tmp_path: Path) -> None:

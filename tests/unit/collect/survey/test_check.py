@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import liftlock as ll
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.check import SurveyRefused, budget_of
 from liftlock.collect.survey.repeat import RepeatRule
+from liftlock.collect.survey.rounds import plan_next_round
 
 FLU: dict[str, Any] = {
     "name": "flu",
@@ -170,6 +173,7 @@ def test_what_says_hardly_anything_is_warned_of() -> None:
     late = survey_of(FLU, people=100, least=200).check()
     assert any("200 reports, and 100 people" in each.text for each in late.findings)
     closed = survey_of(FLU, tokens="signed").check()
+    assert "the number of the token that you were given" in str(closed.consent)
     assert not any("stuffed" in each.text for each in closed.findings)
 
 
@@ -213,3 +217,27 @@ def test_lip_after_a_round_is_kept_with_a_confidence() -> None:
     certain = survey_of(learnt, total="lip=2").check()
     assert "lip(2); it is kept." in str(certain.consent)
     assert isinstance(certain.budget and certain.budget.allows_for_certain(ll.LIP("2")), bool)
+
+
+def test_every_key_of_the_json_is_documented() -> None:
+    page = Path(__file__).parents[4] / "docs" / "collect" / "rounds.md"
+    written = set(re.findall(r"`([a-z_]+)`", page.read_text(encoding="utf-8")))
+    levels = {k: v for k, v in SMOKES.items() if k != "guarantee"}
+    survey = survey_of(FLU, levels | {"levels": {"low": "ldp=0.5", "high": "ldp=2"}})
+    planned = plan_next_round(survey, survey.simulate(people=3000, seed=1).counts)
+    data = survey.check().content()
+    free = {"flu", "smokes", "low", "high", "lip", "ldp", "eps_lower", "eps_upper"}
+    told = planned.content()
+    content = [each | {"priors": None} for each in told["learnt"]]
+    assert _keys([data, told | {"survey": None, "learnt": content}]) - free - written <= {
+        "lower",
+        "upper",
+    }
+
+
+def _keys(data: Any) -> set[str]:
+    if isinstance(data, list):
+        return set().union(*map(_keys, data)) if data else set()
+    if isinstance(data, dict):
+        return set(data) | set().union(*map(_keys, data.values())) if data else set()
+    return set()

@@ -199,6 +199,14 @@ def test_levels_share_a_set_that_is_good_for_all() -> None:
     assert holds(near, TRUTH)
     assert near.confidence == Fraction(99, 100)
     assert near.evidence == "100,000 reports and 100,000 reports"
+    # Both sets hold at once with 99 %, so each of them with 99.5 %.
+    each_set = [
+        Prior.from_estimate(collection.find(level=level).mechanism.estimate(reports), "0.995")
+        for level, numbers in zip(("low", "high"), counts.values(), strict=True)
+        if (reports := [f"r{y + 1}" for y, n in enumerate(numbers) for _ in range(n)])
+    ]
+    assert near.lower == tuple(map(min, *(own.lower for own in each_set)))
+    assert near.upper == tuple(map(max, *(own.upper for own in each_set)))
     half = plan_next_round(survey, {collection.name: {k: counts[k] for k in list(counts)[:1]}})
     assert half.learnt[0].why == "there are no reports with the level high"
 

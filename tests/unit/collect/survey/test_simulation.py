@@ -283,3 +283,16 @@ def test_groups_are_shared_out_evenly() -> None:
     north = found.counts["health.flu"][collection.find(group="north").digest]
     assert (sum(north), sum(south)) == (501, 500)
     assert found.truths["health.flu"]["flu"] >= 500
+
+
+def test_people_choose_one_level_each() -> None:
+    question = {k: v for k, v in SMOKES.items() if k != "guarantee"}
+    levels = {"low": "ldp=0.5", "middle": "ldp=1", "high": "ldp=2"}
+    survey = Survey.from_data({"survey": "s", "questions": [question | {"levels": levels}]})
+    found = survey.simulate({"smokes": {"yes": 1}}, 1001, seed=1)
+    sizes = [sum(numbers) for numbers in found.counts["s.smokes"].values()]
+    assert sizes == [334, 334, 333]
+    assert found.truths["s.smokes"] == {"no": 0, "yes": 1001}
+    estimate = found.estimates()["s.smokes"].estimate["yes"]
+    assert estimate.high is not None
+    assert estimate.high >= 1001 * 0.9
