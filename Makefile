@@ -38,6 +38,7 @@ help:  ## Say what there is (the default)
 .PHONY: demo
 demo: $(VENV)/.stamp-demo  ## Run the whole path on data it makes
 	@$(BIN)/liftlock demo
+	@$(BIN)/liftlock collect demo --seconds 10
 
 .PHONY: test
 test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, docs, tests

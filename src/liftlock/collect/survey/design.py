@@ -215,7 +215,7 @@ def one_bit(context: Context, notion: Notion) -> Mechanism | None:
     that limits the ratio of chances the line runs from 1 / (1 + E) to E / (1 + E). Under sets of
     priors, and for other guarantees, it is made flatter until it can be proved. None if it cannot.
 
-    Source: Duchi, Jordan and Wainwright 2013 for ratios; the same with lifts.
+    For ratios it is that of Duchi, Jordan and Wainwright (2013); with lifts it is the same.
     """
     from liftlock.designs.api import lock
     from liftlock.designs.base import Draft

@@ -18,7 +18,7 @@ from liftlock.collect.survey.rounds import plan_next_round
 from liftlock.collect.survey.simulation import Phone, Proofs, find_place, input_code
 from liftlock.errors import InputError, LabelError
 from liftlock.model import Prior
-from liftlock.sampling.bits import SimulationBits
+from liftlock.sampling import SimulationBits
 from tests.unit.collect.survey import enumeration
 
 AGE = {
