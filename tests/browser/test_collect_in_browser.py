@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from liftlock.collect.survey import Survey
+from liftlock.exact.alias import AliasTable, decode
 from tests.browser.collecting import Addresses, Watched, browsing, needs_browser, reachable
 from tests.unit.collect.server.harness import survey_of
 from tests.vectors import make_decode
@@ -33,7 +35,7 @@ PLANTED = {
     "guarantee": "lip=1",
 }
 GROUPED = {
-    "name": "pay",
+    "name": "enough",
     "ask": "Are you paid enough, all things considered, in the last year?",
     "values": ["no", "yes"],
     "groups": {"north": {"prior": [6, 4]}, "south": {"prior": [3, 7]}},
@@ -352,10 +354,126 @@ def test_group_and_level_choose_the_table(tmp_path: Path, watched: Watched) -> N
         page.get_by_role("radio", name="yes", exact=True).check()
         press.click()
         page.get_by_text("Sent, and stored.").wait_for()
-        collection = served.service.served["health.pay"].collection
+        collection = served.service.served["health.enough"].collection
         chosen = collection.find("south", "strict")
         assert json.loads(watched.bodies[0])["mechanism"] == chosen.digest
-        assert sum(served.service.store.counts("health.pay").mechanisms[chosen.digest]) == 1
+        assert sum(served.service.store.counts("health.enough").mechanisms[chosen.digest]) == 1
+
+
+PAY = {"name": "pay", "ask": "Pay?", "range": [0, 400], "bins": 4, "guarantee": "ldp=1"}
+WHERE = {
+    "name": "where",
+    "ask": "Where?",
+    "grid": {"x": [0, 6], "y": [0, 4], "columns": 3, "rows": 2},
+    "guarantee": "ldp=2",
+}
+WORK = {
+    "name": "work",
+    "ask": "What did it do?",
+    "profiles": {
+        "clerk": {"idle": 5, "busy": 2, "off": 1},
+        "gamer": {"idle": 1, "busy": 2, "off": 5},
+    },
+    "guarantee": "profile=0.4",
+    "method": "smooth-categorical",
+}
+WORDS = """() => {
+  const drawn = crypto.getRandomValues.bind(crypto);
+  crypto.getRandomValues = (array) =>
+    array instanceof BigUint64Array ? array.fill(WORDn) : drawn(array);
+}"""
+"""Words that are not random, so that the row is known from the report."""
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "counts_as"),
+    [
+        (PAY, "0", "0 to 100"),
+        (PAY, "99.99", "0 to 100"),
+        (PAY, "100", "100 to 200"),
+        (PAY, "-5", "0 to 100"),
+        (PAY, "1e9", "300 to 400"),
+        (WHERE, "x 4 to 6, y 2 to 4", (2, 1)),
+        (WHERE, "x 0 to 2, y 0 to 2", (0, 0)),
+        (WORK, ("clerk", "off"), ("clerk", "off")),
+        (WORK, ("gamer", "idle"), ("gamer", "idle")),
+        (PLANTED, SECRET, SECRET),
+    ],
+    ids=str,
+)
+def test_an_answer_is_looked_up_in_its_row(
+    question: dict[str, Any], given: Any, counts_as: Any, tmp_path: Path, browser: Any
+) -> None:
+    name = f"health.{question['name']}"
+    with reachable(tmp_path, survey_of(questions=[question])) as served:
+        table = served.service.served[name].collection.default.mechanism.table
+        row, aliases = table.inputs.index(counts_as), AliasTable.build(table.weights, table.bits)
+        # The words at which this row is most unlike the others tell it from them.
+        words = [place * ((1 << 64) // 97) for place in range(97)]
+        outputs = [[decode(aliases, at, word) for at in range(aliases.rows)] for word in words]
+        apart = sorted(range(97), key=lambda place: outputs[place].count(outputs[place][row]))
+        for place in apart[:2]:
+            context = browser.new_context()
+            script = WORDS.replace("WORD", str(words[place]))
+            context.add_init_script(f"({script})()")
+            watched = Watched(context.new_page())
+            page = watched.page
+            open_page(watched, served.people)
+            if question is PAY:
+                page.get_by_role("spinbutton").fill(given)
+            else:
+                for label in given if isinstance(given, tuple) else (given,):
+                    page.get_by_role("radio", name=label).check()
+            page.get_by_role("button", name="Answer").click()
+            page.get_by_text("Sent, and stored.").wait_for()
+            [[_, output]] = json.loads(watched.bodies[0])["reports"]
+            assert output == outputs[place][row]
+            assert page.locator("input:checked").count() == 0
+            assert page.evaluate(
+                "[...document.querySelectorAll('input[type=number]')].every((e) => !e.value)"
+            )
+            context.close()
+
+
+def test_places_are_reached_by_arrows(tmp_path: Path, watched: Watched) -> None:
+    page = watched.page
+    with reachable(tmp_path, survey_of(questions=[WHERE])) as served:
+        open_page(watched, served.people)
+        page.get_by_role("radio", name="x 2 to 4, y 2 to 4").focus()
+        active = "JSON.parse(document.activeElement.value)"
+        for key, place in (
+            ("ArrowDown", [1, 0]),
+            ("ArrowDown", [1, 0]),
+            ("ArrowUp", [1, 1]),
+            ("ArrowRight", [2, 1]),
+            ("ArrowLeft", [1, 1]),
+        ):
+            page.keyboard.press(key)
+            assert page.evaluate(active) == place
+        assert page.locator("input:checked").count() == 1
+        page.keyboard.press("Enter")
+        page.get_by_text("Sent, and stored.").wait_for()
+
+
+def test_a_person_of_a_panel_answers_with_the_own_table(tmp_path: Path, watched: Watched) -> None:
+    page = watched.page
+    priors = f"person,plain,{SECRET},none\nann,6,3,1\nbob,1,3,6\n"
+    (tmp_path / "panel.csv").write_text(priors, encoding="utf-8")
+    asked = {key: each for key, each in PLANTED.items() if key != "prior"}
+    content = {"survey": "health", "questions": [{**asked, "panel": "panel.csv"}]}
+    survey = Survey.from_data(content, str(tmp_path / "health.json"))
+    with reachable(tmp_path, survey) as served:
+        open_page(watched, served.people)
+        page.get_by_role("radio", name=SECRET).check()
+        page.get_by_role("button", name="Answer").click()
+        page.get_by_text("open the link that was given to you").wait_for()
+        assert watched.bodies == []
+        digest = served.service.served["health.cake"].collection.find(person="bob").digest
+        page.goto("about:blank")
+        page.goto(f"{served.people}/s/health#health.cake.table={digest}")
+        answer(watched)
+        assert json.loads(watched.bodies[0])["mechanism"] == digest
+        assert sum(served.service.store.counts("health.cake").mechanisms[digest]) == 1
 
 
 def test_the_keyboard_is_enough(served: Addresses, watched: Watched) -> None:
@@ -465,12 +583,17 @@ MEASURE = """() => {
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
     folder = tmp_path_factory.mktemp("everything")
     surveys = (
-        survey_of(title="Of every kind", questions=[PLANTED, GROUPED, WIDE], least=5),
+        survey_of(
+            title="Of every kind",
+            questions=[PLANTED, GROUPED, WIDE, PAY, {**WHERE, "ask": "Whence?"}, WORK],
+            least=5,
+        ),
         survey_of(survey="closed", closes="2020-01-01"),
     )
     with reachable(folder, *surveys) as served:
-        for name in ("health.cake", "health.pay", "health.wide"):
-            served.report(name, 300)
+        for name in served.service.served:
+            if name.startswith("health."):
+                served.report(name, 300)
         yield served
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -91,6 +91,7 @@ def admin_routes(service: Service) -> list[Route]:
         Route("/sign-out", pages.sign_out, methods=["POST"]),
         Route("/s/{survey}", pages.results),
         Route("/s/{survey}/estimates.{kind}", pages.download),
+        Route("/s/{survey}/links.csv", pages.links),
         Route("/mechanisms/{digest}.json", pages.mechanism),
         Route("/static/{name}", static),
     ]
@@ -98,6 +99,9 @@ def admin_routes(service: Service) -> list[Route]:
 
 class Pages:
     """What both addresses show."""
+
+    curator = False
+    """Whether it is shown to those who hold what is known of each person of a panel."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -125,7 +129,12 @@ class Pages:
         return found
 
     def mechanisms_of(self, served: Served) -> tuple[MechanismView, ...]:
-        """Return the mechanisms that are shown of a collection; their pictures are kept."""
+        """Return the mechanisms that are shown of a collection; their pictures are kept.
+
+        Each mechanism of a panel holds somebody's prior, which is for the curator alone.
+        """
+        if served.collection.panel and not self.curator:
+            return ()
         shown = list(served.collection.mechanisms.values())[:MOST_MECHANISMS]
         for each in shown:
             self._mechanisms.setdefault(each.digest, MechanismView(each))
@@ -181,6 +190,7 @@ class Pages:
             results=await self.result_views(served),
             who=who.name if who else "",
             folder="" if who else "results/",
+            links=bool(who and who.role == "owner" and links_of(served)),
         )
 
     async def offer_download(self, request: Request, served: list[Served]) -> Response:
@@ -255,6 +265,8 @@ class PublicPages(Pages):
 class AdminPages(Pages):
     """The other address: all pages but the sign-in need a token."""
 
+    curator = True
+
     def operator(self, request: Request) -> Operator:
         """Return who has signed in; raises Problem."""
         token = request.cookies.get(COOKIE, "")
@@ -327,6 +339,24 @@ class AdminPages(Pages):
 
         return await self._with(request, offer)
 
+    async def links(self, request: Request) -> Response:
+        """Return the link of each person of a panel, by their codes: for owners alone."""
+
+        async def offer(request: Request, served: list[Served], who: Operator) -> Response:
+            if who.role != "owner":
+                return message(request, "Only an owner may have the links", status=403)
+            people = links_of(served)
+            if not people:
+                return message(request, "This survey has no panel", status=404)
+            text = io.StringIO(newline="")
+            writer = csv.writer(text)
+            writer.writerow(("person", "link"))
+            writer.writerows(people.items())
+            name = f"{served[0].survey.name}-links.csv"
+            return _file(text.getvalue().encode(), "text/csv; charset=utf-8", name)
+
+        return await self._with(request, offer)
+
     async def _with(
         self,
         request: Request,
@@ -358,6 +388,15 @@ class AdminPages(Pages):
             title="Sign in",
             problem=problem,
         )
+
+
+def links_of(served: Sequence[Served]) -> dict[str, str]:
+    """Return the page of each person of a panel, whose fragment names their tables."""
+    tables: dict[str, list[str]] = {}
+    for each in served:
+        for code, digest in each.collection.panel.items():
+            tables.setdefault(code, []).append(f"{each.name}.table={digest}")
+    return {code: f"/s/{served[0].survey.name}#{'&'.join(told)}" for code, told in tables.items()}
 
 
 # --- forms ----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -12,14 +13,25 @@ from functools import cached_property
 import numpy as np
 
 from liftlock.collect.survey.consent import percent_down, percent_up
+from liftlock.collect.survey.values import Grid
 from liftlock.mechanism import Mechanism
 from liftlock.model.channel import Table
 from liftlock.notions.ldp import LDP
 from liftlock.report.format import counted, percent
 from liftlock.report.html.beliefs import axis_end
-from liftlock.report.html.charts import Bar, Group, Scale, tick_text, ticks
+from liftlock.report.html.charts import (
+    Bar,
+    Cell,
+    Group,
+    Legend,
+    Scale,
+    heat_map,
+    tick_text,
+    ticks,
+)
 from liftlock.report.html.markup import Content, Markup, markup, named, tag
 from liftlock.report.html.measures import Leak
+from liftlock.report.html.tones import STEPS, share_tone
 
 MOST_BARS = 12
 _MOST_DAYS = 62
@@ -69,7 +81,7 @@ def weeks_of(spans: Sequence[Span]) -> list[Span]:
     return [Span(monday, monday + timedelta(days=6), each) for monday, each in weeks.items()]
 
 
-_WIDTH, _HEIGHT = 640.0, 200.0
+_WIDTH, _HEIGHT = 460.0, 190.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 10.0, 14.0, 26.0
 _WIDEST = 44.0
 
@@ -180,10 +192,9 @@ def beliefs_of(made: Mechanism) -> Beliefs | None:
         return _whatever_before(made)
     high = leak.prior * leak.lifts.max(axis=1)
     low = leak.prior * leak.lifts.min(axis=1)
-    order = np.arange(len(high)) if leak.banded else np.argsort(-high, kind="stable")
-    shown = [int(place) for place in order[:MOST_BARS]]
-    if leak.banded:
-        shown = [int(place) for place in order]
+    in_order = leak.banded or made.table.inputs.coordinates is not None
+    order = np.arange(len(high)) if in_order else np.argsort(-high, kind="stable")
+    shown = [int(place) for place in (order if in_order else order[:MOST_BARS])]
     full = percent(axis_end(float(high[shown].max())))
     left_out = len(order) - len(shown)
     caption = (
@@ -233,3 +244,44 @@ def _largest_ratio(made: Mechanism) -> float | None:
 def _profile_ratio(made: Mechanism) -> float | None:
     most = made.certificate.nats["profile"].upper
     return None if most is None else math.exp(float(most))
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+_MOST_PLACES = 30
+_STYLE = re.compile(r' style="[^"]*"')
+
+
+def places_map(grid: Grid, shares: Mapping[tuple[int, int], float], key: str) -> Markup | None:
+    """Draw the share of people in each place of a grid; None if there is no room for it."""
+    if max(grid.columns, grid.rows) > _MOST_PLACES:
+        return None
+    largest = max(shares.values(), default=0.0) or 1.0
+    tones = ("m", *(f"s{step}" for step in range(1, STEPS + 1)))
+    marks = [
+        ((step + 0.5) / len(tones), percent(largest * (step / STEPS) ** 2)) for step in (0, 4, 8)
+    ]
+    upwards = range(grid.rows - 1, -1, -1)
+    drawing = heat_map(
+        [f"{y}" for y in upwards],
+        [f"{x}" for x in range(grid.columns)],
+        [
+            [
+                Cell(
+                    share_tone(shares.get((x, y), 0.0) / largest),
+                    f"{100 * shares.get((x, y), 0.0):.1f}",
+                    f"column {x}, row {y}: {percent(shares.get((x, y), 0.0))}",
+                )
+                for x in range(grid.columns)
+            ]
+            for y in upwards
+        ],
+        row_title="row",
+        column_title="column",
+        title="The estimated share of people in each place",
+        description=f"{grid.columns} columns, {grid.rows} rows, row 0 at the bottom; in percent.",
+        legend=Legend("share of people", tones, tuple(marks)),
+        key=key,
+    )
+    # Pages of the service allow no style but that of their file.
+    return Markup(_STYLE.sub("", drawing))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from liftlock.collect.server.pictures import (
@@ -14,14 +16,16 @@ from liftlock.collect.server.pictures import (
     beliefs_of,
     days_chart,
     days_of,
+    places_map,
     weeks_of,
 )
-from liftlock.collect.survey.consent import Reveal
+from liftlock.collect.survey.consent import Reveal, percent_up
+from liftlock.collect.survey.values import Grid, Profiles, Range
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.report.format import amount, counted, percent
 from liftlock.report.html.beliefs import axis_end
 from liftlock.report.html.charts import Bar, Group
-from liftlock.report.html.markup import Content, Markup, named, written
+from liftlock.report.html.markup import Content, Markup, markup, named, written
 
 if TYPE_CHECKING:
     from liftlock.collect.server.service import Served
@@ -33,6 +37,7 @@ Rows = list[list[Content]]
 MOST_MECHANISMS = 12
 """Of more mechanisms, as of a panel, the first are shown."""
 _MOST_BARS = 40
+_MOST_ROWS = 100
 
 _STUFFING = {
     "open": "open to everybody: made-up and repeated reports cannot be told from others",
@@ -71,9 +76,26 @@ class MechanismView:
         return str(self.made.mechanism.certificate).splitlines()
 
     @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The worst that one of its reports can do, in full."""
+        return tuple(self._reveal.sentences())
+
+    @property
     def promise(self) -> str:
-        """The worst that one of its reports can do."""
-        return " ".join(Reveal.of(self.made.mechanism).sentences())
+        """The worst that one of its reports can do, in one sentence."""
+        moves = self._reveal.moves
+        if not moves:
+            return self.sentences[-1] if self._reveal.profiles else self.sentences[0]
+        worst = max(moves, key=lambda move: move.most / move.before)
+        return (
+            f"At worst, somebody who knows how common each answer is believes in “"
+            f"{written(worst.value)}” with {percent_up(worst.most)} after the report, instead of "
+            f"{percent(float(worst.before))}."
+        )
+
+    @cached_property
+    def _reveal(self) -> Reveal:
+        return Reveal.of(self.made.mechanism)
 
     @cached_property
     def worst(self) -> Beliefs | None:
@@ -105,32 +127,31 @@ class Choice:
 
 @dataclass(frozen=True)
 class NumberField:
-    """A field for a number, and what becomes of numbers out of its range."""
+    """A field for a number between two ends."""
 
     low: str
     high: str
-    rule: str
+
+    @classmethod
+    def of(cls, domain: Range) -> NumberField:
+        """Take the ends of a range."""
+        return cls(amount(float(domain.low), 12), amount(float(domain.high), 12))
 
     @property
     def words(self) -> str:
-        """What may be entered."""
-        text = f"A number from {self.low} to {self.high}."
-        if self.rule == "refuse":
-            return text
-        return f"{text} What lies outside counts as the nearer end."
-
-    @property
-    def missing(self) -> str:
-        """What is said if there is none."""
-        return f"Enter a number from {self.low} to {self.high}."
+        """What may be entered, and what becomes of it."""
+        return (
+            f"A number from {self.low} to {self.high}; what lies outside counts as the nearer end. "
+            "Only the bin that it lies in is looked up in the table."
+        )
 
 
 @dataclass(frozen=True)
 class MapRow:
-    """A row of places: its name, and the choice in each column, if there is a place."""
+    """A row of places: its name, and the choice in each column."""
 
     name: str
-    cells: tuple[Choice | None, ...]
+    cells: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
@@ -141,26 +162,36 @@ class Map:
     rows: tuple[MapRow, ...]
 
     @classmethod
-    def of(cls, places: Sequence[Label]) -> Map:
-        """Lay out places by their two coordinates."""
-        pairs: dict[tuple[Any, Any], Label] = {
-            place: place for place in places if isinstance(place, tuple) and len(place) == 2
-        }
-        across = sorted({x for x, _ in pairs})
-        upwards = sorted({y for _, y in pairs}, reverse=True)
-        found = [
+    def of(cls, grid: Grid) -> Map:
+        """Lay out the rectangles of a grid, named by their ends."""
+        across, upwards = _steps(grid.x, grid.columns), _steps(grid.y, grid.rows)
+        rows = [
             MapRow(
-                str(y),
-                tuple(Choice.of(pairs[x, y]) if (x, y) in pairs else None for x in across),
+                name,
+                tuple(
+                    Choice(Choice.of((x, y)).value, f"x {column}, y {name}")
+                    for x, column in enumerate(across)
+                ),
             )
-            for y in upwards
+            for y, name in enumerate(upwards)
         ]
-        return cls(tuple(map(str, across)), tuple(found))
+        return cls(across, tuple(rows[::-1]))
 
     @property
     def words(self) -> str:
         """How to use it with keys."""
         return "Choose a place; the arrow keys move from one to the next."
+
+
+def _steps(ends: tuple[Fraction, Fraction], number: int) -> tuple[str, ...]:
+    """Name equal parts of an interval.
+
+    >>> _steps((Fraction(0), Fraction(3)), 2)
+    ('0 to 1.5', '1.5 to 3')
+    """
+    low, high = ends
+    at = [amount(float(low + (high - low) * place / number)) for place in range(number + 1)]
+    return tuple(f"{one} to {other}" for one, other in pairwise(at))
 
 
 @dataclass(frozen=True)
@@ -247,31 +278,40 @@ class QuestionView:
     @property
     def profiles(self) -> list[Choice]:
         """The profiles, where the table depends on them."""
-        inputs = self._first.mechanism.channel.inputs.labels
         question = self.served.collection.question
-        if question.kind != "profile" or inputs == question.values.labels:
+        table = self.served.collection.default.mechanism.table
+        if not isinstance(question.domain, Profiles) or table.inputs == question.values:
             return []
-        found = dict.fromkeys(label[0] for label in inputs if isinstance(label, tuple))
-        return [Choice.of(label) for label in found]
+        return [Choice.of(label) for label in question.domain.graph.profiles.labels]
 
     @property
     def number(self) -> NumberField | None:
         """The field for a number; None if something else is asked."""
-        return None
+        domain = self.served.collection.question.domain
+        return NumberField.of(domain) if isinstance(domain, Range) else None
 
     @property
     def map(self) -> Map | None:
         """The places to choose from; None if something else is asked."""
-        question = self.served.collection.question
-        return Map.of(question.values.labels) if question.kind == "place" else None
+        domain = self.served.collection.question.domain
+        return Map.of(domain) if isinstance(domain, Grid) else None
 
     @property
-    def _first(self) -> Any:
-        return next(iter(self.served.collection.mechanisms.values()))
+    def promise(self) -> str:
+        """What a report can tell at worst, where there is one table, or nobody may see them."""
+        if len(self.mechanisms) == 1:
+            return self.mechanisms[0].promise
+        notion = self.served.collection.question.guarantee
+        if self.mechanisms or notion is None:
+            return ""
+        words = notion.promise.replace("the released {column}", "the {column}")
+        return words.format(column="report", secret="answer")
 
     @property
     def more_mechanisms(self) -> int:
-        """How many tables there are besides those that are shown."""
+        """How many tables there are besides those that are shown; of a panel none is."""
+        if self.served.collection.panel:
+            return 0
         return len(self.served.collection.mechanisms) - len(self.mechanisms)
 
 
@@ -333,6 +373,9 @@ class EstimateView:
     """What the reports to a question say about its answers."""
 
     content: Mapping[str, Any]
+    key: str
+    grid: Grid | None = None
+    """Where the answers are places: they are drawn as a map."""
 
     @property
     def answers(self) -> list[Mapping[str, Any]]:
@@ -340,9 +383,14 @@ class EstimateView:
         return list(self.content["answers"])
 
     @property
+    def of_people(self) -> bool:
+        """Whether the numbers are of people with an answer each, or a profile."""
+        return self.content["of"] in ("histogram", "survey", "profiles")
+
+    @property
     def shares(self) -> bool:
-        """Whether the numbers are of people, so that shares of them can be told."""
-        return self.content["of"] in ("histogram", "survey") and bool(self.content["total"])
+        """Whether the numbers can be told as shares."""
+        return self.of_people and bool(self.content["total"])
 
     @property
     def unit(self) -> float:
@@ -358,7 +406,17 @@ class EstimateView:
     def name_of(self, answer: Mapping[str, Any]) -> Markup:
         """Name what a number is about."""
         name = answer["name"]
+        if not self.of_people:
+            return markup(name)
         return named(tuple(name) if isinstance(name, list) else name, 60)
+
+    @property
+    def picture(self) -> Markup | None:
+        """A map of places; None for other answers, and for too many places."""
+        if self.grid is None or not self.shares:
+            return None
+        shares = {tuple(each["name"]): each["value"] / self.unit for each in self.answers}
+        return places_map(self.grid, shares, self.key)
 
     @property
     def full(self) -> float | None:
@@ -377,7 +435,7 @@ class EstimateView:
     def groups(self) -> list[Group]:
         """A bar with its interval for each number."""
         full = self.full
-        if full is None:
+        if full is None or self.picture is not None:
             return []
         scale = full * self.unit
         return [
@@ -409,9 +467,10 @@ class EstimateView:
             f"{what}, estimated from {counted(int(content['reports']), 'report')}, with its "
             f"interval: {each} with a probability of {level} {content.get('holds', '')}."
         )
-        if self.full is None:
+        full = self.full
+        if full is None or not self.groups:
             return text
-        end = percent(self.full) if self.shares else amount(self.full, 5)
+        end = percent(full) if self.shares else amount(full, 5)
         text += f" A full bar is {end}."
         more = len(self.answers) - _MOST_BARS
         return f"{text} {_MOST_BARS} of {len(self.answers):,} are drawn." if more > 0 else text
@@ -419,7 +478,10 @@ class EstimateView:
     @property
     def title(self) -> str:
         """What stands over the table."""
-        return "The same in numbers"
+        more = len(self.answers) - _MOST_ROWS
+        return "The same in numbers" + (
+            f": the {_MOST_ROWS} largest of {len(self.answers):,}; downloads have all" * (more > 0)
+        )
 
     @property
     def head(self) -> list[str]:
@@ -431,7 +493,10 @@ class EstimateView:
     def rows(self) -> Rows:
         """The same in numbers."""
         found: Rows = []
-        for answer in self.answers:
+        answers = self.answers
+        if len(answers) > _MOST_ROWS:
+            answers = sorted(answers, key=lambda each: -each["value"])[:_MOST_ROWS]
+        for answer in answers:
             row: list[Content] = [
                 self.name_of(answer),
                 self.written(answer["value"]),
@@ -446,7 +511,26 @@ class EstimateView:
     @property
     def notes(self) -> list[str]:
         """What to beware of."""
-        return [*self.content.get("warnings", ()), *self.content.get("remarks", ())]
+        content = self.content
+        notes = [*content.get("warnings", ()), *content.get("remarks", ())]
+        if content.get("assumes"):
+            notes.append(f"Taken for true: {content['assumes']}.")
+        for each in content.get("rounding", {}).get("answers", ()):
+            notes.append(
+                "Numbers count as the middle of their bin: before that the "
+                f"{each['name']} lies between {amount(each['low'], 5)} and "
+                f"{amount(each['high'], 5)}."
+            )
+        return notes
+
+    @property
+    def parts(self) -> list[tuple[str, EstimateView]]:
+        """The estimate of each group by itself."""
+        groups = self.content.get("groups", {})
+        return [
+            (f"Only {name}", EstimateView(content, f"{self.key}-{place}", self.grid))
+            for place, (name, content) in enumerate(groups.items())
+        ]
 
 
 @dataclass(frozen=True)
@@ -545,7 +629,11 @@ class ResultView:
     @property
     def estimate(self) -> EstimateView | None:
         """What the reports say."""
-        return None if self.content is None else EstimateView(self.content)
+        if self.content is None:
+            return None
+        domain = self.served.collection.question.domain
+        grid = domain if isinstance(domain, Grid) else None
+        return EstimateView(self.content, f"{self.key}-estimate", grid)
 
     @property
     def days(self) -> DaysView | None:

@@ -28,9 +28,10 @@ import liftlock as ll
 from liftlock.collect.server.pages import COOKIE, static_files
 from liftlock.collect.server.pictures import Span, beliefs_of, days_chart
 from liftlock.collect.server.service import Service
-from liftlock.collect.server.views import Map
 from liftlock.collect.settings import Settings
 from liftlock.collect.store.sqlite import SqliteStore
+from liftlock.collect.survey import Survey
+from liftlock.collect.survey.check import make_consent
 from liftlock.collect.wire import MOST
 from tests.unit.collect.server.harness import World, new_id, serving, survey_of
 from tests.vectors import make_decode
@@ -76,11 +77,13 @@ def read(answer: httpx.Response, status: int = 200) -> Reader:
     return Reader(answer.text)
 
 
-def send(world: World, number: int) -> None:
+def send(world: World, number: int, collection: str = "health.flu") -> None:
     """Report so many times, each output in turn."""
-    reports = [(new_id(), place % world.layout.outputs) for place in range(number)]
+    outputs = world.service.served[collection].collection.default.outputs
+    reports = [(new_id(), place % outputs) for place in range(number)]
     for start in range(0, number, MOST):
-        assert world.people.report(reports[start : start + MOST]).status_code == 200
+        part = reports[start : start + MOST]
+        assert world.people.report(part, collection=collection).status_code == 200
 
 
 @contextmanager
@@ -171,8 +174,9 @@ def test_without_script_fields_are_disabled_and_the_page_says_why(world: World) 
     assert "How are you today?" in words
     assert "cannot be answered here without JavaScript" in words
     words = words.replace("\xa0", " ")
-    assert world.layout.outputs == 4
-    assert "Your device sends one of r1, r2, r3 or r4, and a random number" in words
+    (asked,) = make_consent(world.service.served["health.flu"].survey).questions
+    assert f"Your device sends {asked.sent};" in words
+    assert "believes in “flu” with 27.2 % after the report, instead of 10 %." in words
     assert '"flu": from 10 % to at most 27.2 %, and to no less than 3.67 %' in words
     assert "All answers together" in words
 
@@ -230,12 +234,90 @@ def test_the_start_lists_surveys_or_goes_to_the_only_one(tmp_path: Path, world: 
         assert [each["href"] for each in page.all("a")][1:] == ["/s/health", "/s/work"]
 
 
-def test_places_lie_as_on_a_map() -> None:
-    found = Map.of([(0, 0), (1, 0), (0, 2)])
-    assert found.columns == ("0", "1")
-    assert [row.name for row in found.rows] == ["2", "0"]
-    values = [[cell and cell.value for cell in row.cells] for row in found.rows]
-    assert values == [["[0, 2]", None], ["[0, 0]", "[1, 0]"]]
+KINDS: list[dict[str, Any]] = [
+    {"name": "pay", "ask": "Pay?", "range": [0, 400], "bins": 4, "guarantee": "ldp=1"},
+    {
+        "name": "where",
+        "ask": "Where?",
+        "grid": {"x": [0, 4], "y": [-1, 1], "columns": 2, "rows": 2},
+        "guarantee": "ldp=1",
+    },
+    {
+        "name": "work",
+        "ask": "What did it do?",
+        "profiles": {"clerk": {"idle": 3, "busy": 1}, "gamer": {"idle": 1, "busy": 3}},
+        "guarantee": "profile=0.5",
+        "method": "smooth-categorical",
+    },
+]
+
+
+def test_every_kind_has_its_fields_and_its_results(tmp_path: Path) -> None:
+    with serving(tmp_path, survey_of(questions=KINDS)) as world:
+        page = read(world.people.get("/s/health"))
+        inputs = page.all("input")
+        assert [each["type"] for each in inputs] == ["number"] + ["radio"] * 8
+        labels = [each["aria-label"] for each in inputs[1:5]]
+        assert labels[0] == "x 0 to 2, y 0 to 1"
+        values = [json.loads(each["value"] or "") for each in inputs[1:]]
+        assert values[:4] == [[0, 1], [1, 1], [0, 0], [1, 0]]
+        assert values[4:] == ["clerk", "gamer", "idle", "busy"]
+        assert "A number from 0 to 400; what lies outside counts as the nearer end" in page.text
+        for question in KINDS:
+            send(world, 200, f"health.{question['name']}")
+        shown = read(world.people.get("/s/health/results"))
+        text = shown.text.replace("\xa0", " ")
+        assert "before that the mean lies between" in text
+        assert "“gamer”" in text
+        assert "column 1, row 0:" in text
+        assert not [each for _, each in shown.elements if "style" in each]
+
+
+def test_the_description_names_bins_in_the_order_of_their_edges(tmp_path: Path) -> None:
+    with serving(tmp_path, survey_of(questions=KINDS)) as world:
+        told = world.people.get("/v1/collections/health.pay").json()
+        question = world.service.served["health.pay"].collection.question
+        assert told["values"] == list(question.values.labels)
+        assert told["edges"] == [0, 100, 200, 300, 400]
+
+
+def test_long_lists_are_chosen_from_a_menu(tmp_path: Path) -> None:
+    values = [f"value {place}" for place in range(41)]
+    asked = {"name": "long", "ask": "Which?", "values": values, "guarantee": "ldp=1"}
+    with serving(tmp_path, survey_of(questions=[{**asked, "method": "k-rr"}])) as world:
+        page = read(world.people.get("/s/health"))
+        assert not page.all("input")
+        assert [json.loads(each["value"] or '""') for each in page.all("option")] == ["", *values]
+
+
+PANEL = "person,none,cold,flu\nq7ann,8,1,1\nq7bob,1,8,1\nq7cem,8,1,1\n"
+
+
+def test_nobody_sees_the_tables_of_a_panel_but_the_curator(tmp_path: Path) -> None:
+    (tmp_path / "panel.csv").write_text(PANEL)
+    asked = {"name": "flu", "ask": "How are you?", "values": ["none", "cold", "flu"]}
+    content = {"survey": "health", "questions": [{**asked, "panel": "panel.csv"}]}
+    content["questions"][0]["guarantee"] = "lip=1"  # type: ignore[index]
+    survey = Survey.from_data(content, str(tmp_path / "health.json"))
+    with serving(tmp_path, survey) as world:
+        collection = world.service.served["health.flu"].collection
+        assert len(collection.mechanisms) == 2
+        for path in ("/s/health", "/s/health/results"):
+            text = world.people.get(path).text
+            assert not [digest for digest in collection.mechanisms if digest in text], path
+            assert "q7" not in text
+        assert "open the link that was given to you" in world.people.get("/s/health").text
+        sign_in(world, world.service.admin_token)
+        text = world.nobody.get("/s/health").text
+        assert all(digest in text for digest in collection.mechanisms)
+        rows = list(csv.DictReader(io.StringIO(world.nobody.get("/s/health/links.csv").text)))
+        assert {row["person"]: row["link"] for row in rows} == {
+            code: f"/s/health#health.flu.table={collection.find(person=code).digest}"
+            for code in ("q7ann", "q7bob", "q7cem")
+        }
+        made = world.operator("POST", "/v1/operators", json={"name": "bob", "role": "analyst"})
+        sign_in(world, made.json()["token"])
+        assert world.nobody.get("/s/health/links.csv").status_code == 403
 
 
 # --- files that pages load ------------------------------------------------------------------------

@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftlock as ll
+from liftlock import Alphabet, Intervals, Prior, Table
 from liftlock.collect.survey.budget import PersonBudget, person_budget, worst_levels
 from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.errors import InputError, NotDefined
-from liftlock.model import Intervals, Prior
-from liftlock.model.alphabet import Alphabet
-from liftlock.model.channel import Table
 from tests.unit.collect.survey import enumeration
 
 Joint = dict[tuple[Hashable, ...], Fraction]

@@ -25,7 +25,7 @@ from liftlock.collect.survey.simulation import (
     simulate,
 )
 from liftlock.errors import FileError, InputError, LabelError, LiftlockError, NotCertified
-from liftlock.sampling.bits import SimulationBits
+from liftlock.sampling import SimulationBits
 from tests.unit.collect.survey import enumeration
 
 FLU: dict[str, Any] = {

@@ -92,11 +92,11 @@ class Question {
     const group = this.chosen("group");
     const level = this.chosen("level");
     const own = LINK.get(`${this.name}.table`);
+    if (this.description.panel && own) return { digest: own };
     const found = this.description.mechanisms.filter(
       (each) =>
         (group === undefined || each.group === group) &&
-        (level === undefined || each.level === level) &&
-        (own === null || each.digest === own),
+        (level === undefined || each.level === level),
     );
     if (found.length !== 1) throw new Refusal(this.section.dataset.whose);
     return found[0];
@@ -111,23 +111,20 @@ class Question {
   }
 
   /** Return the row of the table that belongs to the answer. */
-  row(table) {
+  row({ inputs }) {
+    const { edges, values } = this.description;
     const number = this.part("number");
-    if (number) return binOf(table.edges ?? this.description.edges, this.number(number));
+    if (number) return rowOf(inputs, values[binOf(edges, this.number(number))]);
     const value = JSON.parse(this.chosen("values"));
     const profile = this.chosen("profile");
-    return rowOf(table.inputs, profile === undefined ? value : [JSON.parse(profile), value]);
+    return rowOf(inputs, profile === undefined ? value : [JSON.parse(profile), value]);
   }
 
   number(fields) {
     const field = fields.querySelector("input");
-    const number = field.valueAsNumber;
-    const outside = number < Number(field.min) || number > Number(field.max);
-    if (Number.isNaN(number) || (outside && fields.dataset.rule === "refuse")) {
-      field.focus();
-      throw new Refusal(fields.dataset.missing);
-    }
-    return number;
+    if (Number.isFinite(field.valueAsNumber)) return field.valueAsNumber;
+    field.focus();
+    throw new Refusal(fields.dataset.missing);
   }
 
   async answer() {

@@ -18,16 +18,17 @@ export const randomName = () => hex(crypto.getRandomValues(new Uint8Array(16)));
 export async function readTable(bytes, digest, outputs) {
   const found = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
   if (found !== digest) throw new Refusal("The table that came is not the one that was announced.");
-  const { channel, context } = read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  const { channel } = read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   const { bits, weights } = channel;
   const inputs = channel.inputs.labels ?? channel.inputs;
   const whole = 1n << BigInt(bits);
   const rows = weights.map((row) => row.map(BigInt));
+  const width = outputs ?? rows[0].length;
   const right = (row) =>
-    row.length === outputs && row.every((w) => w >= 0n) && row.reduce((a, b) => a + b, 0n) === whole;
+    row.length === width && row.every((w) => w >= 0n) && row.reduce((a, b) => a + b, 0n) === whole;
   if (!(bits >= 1 && bits <= 62) || rows.length !== inputs.length || !rows.every(right))
     throw new Refusal("The table that came is damaged.");
-  return { bits, rows, inputs, edges: context.grid?.edges };
+  return { bits, rows, inputs };
 }
 
 /** Lay out the weights of a row in bins, as every implementation does. */
