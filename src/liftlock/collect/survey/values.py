@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -14,11 +12,11 @@ from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any, Protocol
 
-from liftlock._runtime.storage import read_text
 from liftlock.collect.survey.context import label_text, number_content
 from liftlock.collect.survey.fields import Fields, read_list, read_positive, read_whole
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact, measured
+from liftlock.files.sheet import read_sheet
 from liftlock.model import Prior, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import ColumnEncoding, TableEncoding
@@ -411,8 +409,8 @@ def read_panel(name: str, values: Alphabet, folder: Path) -> Panel:
     Rows of whole numbers are counts, others are probabilities and sum to 1.
     """
     path = folder / name
-    rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
-    header, *body = [[cell.strip() for cell in row] for row in rows] or [[]]
+    sheet = read_sheet(path)
+    header = sheet.header
     texts = [label_text(label) for label in values.labels]
     if sorted(header[1:]) != sorted(texts):
         raise FileError(
@@ -425,11 +423,9 @@ def read_panel(name: str, values: Alphabet, folder: Path) -> Panel:
     people: dict[str, int] = {}
     priors: dict[tuple[int, ...], int] = {}
     found: list[Prior] = []
-    for line, row in enumerate(body, start=2):
-        if not any(row):
-            continue
+    for line, row in sheet.rows:
         where = f"{path}, line {line}"
-        prior = _read_row(row, order, len(header), values, where)
+        prior = _read_row(row, order, values, where)
         if not row[0] or row[0] in people:
             raise FileError(
                 "a code given twice" if row[0] else "a person without a code",
@@ -447,16 +443,12 @@ def read_panel(name: str, values: Alphabet, folder: Path) -> Panel:
                 where=str(path),
                 remedy="ask them as groups of people of whom the same is known",
             )
-    if not people:
-        raise FileError("a panel of nobody", where=str(path), remedy="give a line for each person")
     return Panel(name, people, tuple(found))
 
 
-def _read_row(row: list[str], order: list[int], width: int, values: Alphabet, where: str) -> Prior:
+def _read_row(row: list[str], order: list[int], values: Alphabet, where: str) -> Prior:
     from liftlock.collect.survey.context import prior_of
 
-    if len(row) != width:
-        raise FileError(f"{len(row)} cells instead of {width}", where=where, value=",".join(row))
     try:
         numbers = [exact(row[place], name="number") for place in order]
         if min(numbers) <= 0:
