@@ -24,7 +24,7 @@ from liftlock.collect.store.postgres import (
     take_lock,
     take_snapshot,
 )
-from liftlock.collect.store.seen import FRESH, Seen
+from liftlock.collect.store.seen import CREATE, tables
 from liftlock.errors import FileError, InputError, extra
 
 with extra("collect"):
@@ -80,12 +80,12 @@ def _write_tables(connection: Connection[Any], copy: sqlite3.Connection) -> None
             rows.execute(f"SELECT {read} FROM {table}")
             copy.executemany(f"INSERT INTO {table} ({columns}) VALUES ({_marks(columns)})", rows)
     for (key,) in copy.execute("SELECT id FROM collection").fetchall():
-        seen = Seen(lambda statement: copy.execute(statement).fetchall(), key, FRESH)
-        seen.create()
+        for table in tables(key):
+            copy.execute(CREATE.format(table))
         with connection.cursor("ids", binary=True) as ids:
             ids.itersize = 10_000
             ids.execute(sql.SQL("SELECT uuid_send(id) FROM {} ORDER BY id").format(_ids_of(key)))
-            copy.executemany(f"INSERT INTO {seen.large} (id) VALUES (?)", ids)
+            copy.executemany(f"INSERT INTO {tables(key)[0]} (id) VALUES (?)", ids)
 
 
 def fill_from_copy(url: str, path: str | Path) -> None:

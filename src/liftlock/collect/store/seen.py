@@ -7,14 +7,13 @@ page. Each step of SQLite is for thousands of ids: after each, the thread waits 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import Any
 
 from liftlock.collect.store.protocol import ID
+from liftlock.collect.store.sqlite_file import Connection
 
-CHUNK = 4_096
+MOST = 1 << 18
 """Ids that are looked up or remembered in one step."""
 FRESH = 100_000
 """Ids that the small table holds; more when the large one is much larger."""
@@ -38,18 +37,27 @@ class Sizes:
     """Which range goes to the large table next."""
 
 
+CREATE = "CREATE TABLE {} (id BLOB PRIMARY KEY) WITHOUT ROWID"
+
+
+def tables(key: int) -> tuple[str, str]:
+    """Return the names of the large table and of the small one of a collection."""
+    return f"seen_{key}", f"fresh_{key}"
+
+
 class Seen:
     """The ids of one collection; `key` is the collection's."""
 
-    def __init__(self, run: Callable[..., list[tuple[Any, ...]]], key: int, least: int) -> None:
-        self._run = run
+    def __init__(self, connection: Connection, key: int, least: int) -> None:
+        self._run = connection.run
+        self._connection = connection
         self._least = least
-        self.large, self.small = f"seen_{key}", f"fresh_{key}"
+        self.large, self.small = tables(key)
 
     def create(self) -> None:
         """Make the tables."""
         for table in (self.large, self.small):
-            self._run(f"CREATE TABLE {table} (id BLOB PRIMARY KEY) WITHOUT ROWID")
+            self._run(CREATE.format(table))
 
     def drop(self) -> None:
         """Remove the tables, and every byte of them."""
@@ -72,45 +80,32 @@ class Seen:
     def add(self, ids: bytes) -> list[int]:
         """Remember sorted ids, each once, and return the places of those that were known."""
         known: list[int] = []
-        for at in range(0, len(ids), ID * CHUNK):
-            known += [at // ID + place for place in self._add(ids[at : at + ID * CHUNK])]
+        for at in range(0, len(ids), ID * MOST):
+            known += [at // ID + place for place in self._add(ids[at : at + ID * MOST])]
         self._settle()
         return known
 
     def _add(self, ids: bytes) -> list[int]:
-        known = self._look_up(self.large, ids) if self.sizes.large else []
-        places = sorted(set(range(len(ids) // ID)).difference(known))
-        rest = _pick(ids, places) if known else ids
-        if not places:
-            return known
-        self._run("SAVEPOINT chunk")
-        if self._insert(rest) != len(places):
-            # Which of them were there can be told only before.
-            self._run("ROLLBACK TO chunk")
-            found = self._look_up(self.small, rest)
-            known += [places[place] for place in found]
-            self._insert(rest)
-            places = places[len(found) :]
-        self._run("RELEASE chunk")
-        self.sizes = replace(self.sizes, small=self.sizes.small + len(places))
+        known = self._look_up(ids)
+        if known:
+            new = sorted(set(range(len(ids) // ID)).difference(known))
+            ids = b"".join(ids[ID * place : ID * (place + 1)] for place in new)
+        number = len(ids) // ID
+        if number:
+            insert = f"INSERT INTO {self.small} {_NUMBERS}SELECT {_ONE} FROM numbers"
+            self._run(insert, (ids, number))
+        self.sizes = replace(self.sizes, small=self.sizes.small + number)
         return known
 
-    def _insert(self, ids: bytes) -> int:
-        """Put ids into the small table; return how many were not there."""
-        self._run(
-            f"INSERT OR IGNORE INTO {self.small} {_NUMBERS}SELECT {_ONE} FROM numbers",
-            ids,
-            len(ids) // ID,
-        )
-        return self._changes()
-
-    def _look_up(self, table: str, ids: bytes) -> list[int]:
-        """Return the places of ids that are in a table."""
+    def _look_up(self, ids: bytes) -> list[int]:
+        """Return the places of ids that are in one of the tables."""
+        tables = [self.small] if self.sizes.small else []
+        tables += [self.large] if self.sizes.large else []
+        if not tables:
+            return []
+        there = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE id = {_ONE})" for table in tables)
         ((found,),) = self._run(
-            f"{_NUMBERS}SELECT group_concat(i) FROM numbers"
-            f" WHERE EXISTS (SELECT 1 FROM {table} WHERE id = {_ONE})",
-            ids,
-            len(ids) // ID,
+            f"{_NUMBERS}SELECT group_concat(i) FROM numbers WHERE {there}", (ids, len(ids) // ID)
         )
         return list(map(int, found.split(","))) if found else []
 
@@ -121,35 +116,29 @@ class Seen:
         """
         every = self.sizes.large + self.sizes.small
         most = isqrt(self._least * max(self._least, every))
-        for _ in range(RANGES):
-            if self.sizes.small <= most:
-                return
-            self._move()
+        moved = 0
+        while self.sizes.small > most and moved < RANGES:
+            # As many as it takes if all are alike; those that wait longest hold more.
+            ranges = -(-RANGES * (self.sizes.small - most) // (2 * self.sizes.small))
+            ranges = min(ranges, RANGES - self.sizes.range)
+            self._move(self.sizes.range, self.sizes.range + ranges)
+            moved += ranges
 
-    def _move(self) -> None:
-        where, bounds = _range(self.sizes.range)
-        self._run(f"INSERT INTO {self.large} SELECT id FROM {self.small} WHERE {where}", *bounds)
-        self._run(f"DELETE FROM {self.small} WHERE {where}", *bounds)
-        moved = self._changes()
-        self.sizes = Sizes(
-            self.sizes.large + moved, self.sizes.small - moved, (self.sizes.range + 1) % RANGES
-        )
-
-    def _changes(self) -> int:
-        ((number,),) = self._run("SELECT changes()")
-        return int(number)
+    def _move(self, first: int, end: int) -> None:
+        where, bounds = _between(first, end)
+        self._run(f"INSERT INTO {self.large} SELECT id FROM {self.small} WHERE {where}", bounds)
+        before = self._connection.changes
+        self._run(f"DELETE FROM {self.small} WHERE {where}", bounds)
+        moved = self._connection.changes - before
+        self.sizes = Sizes(self.sizes.large + moved, self.sizes.small - moved, end % RANGES)
 
 
-def _range(number: int) -> tuple[str, tuple[bytes, ...]]:
-    """Return the condition for ids of one range, by their first byte.
+def _between(first: int, end: int) -> tuple[str, tuple[bytes, ...]]:
+    """Return the condition for ids of some ranges, by their first byte.
 
-    >>> _range(0), _range(255)
-    (('id >= ? AND id < ?', (b'\\x00', b'\\x01')), ('id >= ?', (b'\\xff',)))
+    >>> _between(0, 2), _between(254, 256)
+    (('id >= ? AND id < ?', (b'\\x00', b'\\x02')), ('id >= ?', (b'\\xfe',)))
     """
-    if number == RANGES - 1:
-        return "id >= ?", (bytes([number]),)
-    return "id >= ? AND id < ?", (bytes([number]), bytes([number + 1]))
-
-
-def _pick(ids: bytes, places: list[int]) -> bytes:
-    return b"".join(ids[ID * place : ID * (place + 1)] for place in places)
+    if end == RANGES:
+        return "id >= ?", (bytes([first]),)
+    return "id >= ? AND id < ?", (bytes([first]), bytes([end]))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from liftlock.collect.store.fold import Row, sift
 from liftlock.collect.store.place import Place
 from liftlock.collect.store.protocol import (
+    ID,
     Closed,
     Counts,
     Entry,
@@ -66,6 +67,13 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+_SLICE = (
+    "SELECT seq, mechanism, day, body FROM"
+    " (SELECT *, sum(length(body)) OVER (ORDER BY seq) - length(body) AS before FROM journal)"
+    " WHERE before < ? ORDER BY seq"
+)
+
+
 @dataclass(slots=True)
 class _Collection:
     """What the thread knows of a collection, so that it need not ask the file for each batch."""
@@ -76,6 +84,16 @@ class _Collection:
     """The key of each mechanism."""
     seen: Seen
     counts: Counts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """What a fold found in the reports of one collection."""
+
+    counted: list[tuple[int, str, int, int]]
+    """Mechanism, day, output, how many."""
+    repeated: int
+    conflicts: int
 
 
 class SqliteStore:
@@ -248,7 +266,7 @@ class _Journal:
         self._day = date.fromisoformat(day) if day else date.min
         self._load()
         sizes = self._run("SELECT mechanism, sum(length(body)) FROM journal GROUP BY mechanism")
-        self._unfolded: int = sum(size // (16 + self._widths[key]) for key, size in sizes)
+        self._unfolded: int = sum(size // (ID + self._widths[key]) for key, size in sizes)
         if self._unfolded:
             self.fold()
 
@@ -313,7 +331,7 @@ class _Journal:
         self._known = known
 
     def _seen(self, key: int) -> Seen:
-        return Seen(self._run, key, self._least)
+        return Seen(self._connection, key, self._least)
 
     def _find(self, name: str) -> _Collection:
         found = self._known.get(name)
@@ -409,8 +427,10 @@ class _Journal:
 
     def fold(self) -> None:
         """Count everything that was committed, and let nothing else of it be left on disk."""
-        while self._unfolded:
-            self._fold_slice()
+        if self._unfolded:
+            while self._fold_slice():
+                pass
+            self._unfolded = 0
         self._clear()
 
     def _clear(self) -> None:
@@ -420,85 +440,64 @@ class _Journal:
             assert not busy, "there is one connection, and it reads nothing now"
             self._written = False
 
-    def _fold_slice(self) -> None:
-        last, size = 0, 0
-        for seq, length in self._run("SELECT seq, length(body) FROM journal ORDER BY seq"):
-            last, size = seq, size + length
-            if size >= SLICE:
-                break
+    def _fold_slice(self) -> bool:
+        """Fold the oldest rows of the journal; return whether there were any."""
+        journal = self._run(_SLICE, SLICE)
+        if not journal:
+            return False
         rows: dict[str, list[Row]] = {}
-        number = 0
-        for key, day, body in self._run(
-            "SELECT mechanism, day, body FROM journal WHERE seq <= ? ORDER BY seq", last
-        ):
-            width = self._widths[key]
-            rows.setdefault(self._owners[key], []).append(Row(key, day, width, body))
-            number += len(body) // (16 + width)
-        counted: dict[str, list[tuple[int, str, int, int]]] = {}
-        sifted: dict[str, tuple[int, int]] = {}
+        for _, key, day, body in journal:
+            rows.setdefault(self._owners[key], []).append(Row(key, day, self._widths[key], body))
         before = {name: self._known[name].seen.sizes for name in rows}
         try:
             with self._transaction():
-                for name, waiting in rows.items():
-                    found = sift(waiting)
-                    known = self._known[name].seen.add(found.ids)
-                    counted[name] = found.count(known)
-                    sifted[name] = found.repeated + len(known), found.conflicts
-                    self._add(name, counted[name], *sifted[name])
-                self._run("DELETE FROM journal WHERE seq <= ?", last)
+                tallies = {name: self._count(self._known[name], rows[name]) for name in rows}
+                self._run("DELETE FROM journal WHERE seq <= ?", journal[-1][0])
         except BaseException:
             for name, sizes in before.items():
                 self._known[name].seen.sizes = sizes
             raise
-        self._unfolded -= number
-        for name, (repeated, conflicts) in sifted.items():
-            self._advance(self._known[name], counted[name], repeated, conflicts)
+        for name, tally in tallies.items():
+            self._advance(self._known[name], tally)
+        return True
 
-    def _add(
-        self,
-        name: str,
-        counted: Sequence[tuple[int, str, int, int]],
-        repeated: int,
-        conflicts: int,
-    ) -> None:
+    def _count(self, collection: _Collection, rows: Sequence[Row]) -> _Tally:
+        """Remember the ids of reports, and count those that are new."""
+        found = sift(rows)
+        known = collection.seen.add(found.ids)
+        tally = _Tally(found.count(known), found.repeated + len(known), found.conflicts)
         self._run(
             "INSERT INTO counts (mechanism, day, output, n)"
             " SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)"
             " WHERE true"
             " ON CONFLICT (mechanism, day, output) DO UPDATE SET n = n + excluded.n",
-            json.dumps(counted),
+            json.dumps(tally.counted),
         )
         self._run(
             "UPDATE collection SET repeated = repeated + ?, conflicts = conflicts + ?,"
             " revision = revision + 1 WHERE id = ?",
-            repeated,
-            conflicts,
-            self._known[name].key,
+            tally.repeated,
+            tally.conflicts,
+            collection.key,
         )
+        return tally
 
-    def _advance(
-        self,
-        known: _Collection,
-        counted: Sequence[tuple[int, str, int, int]],
-        repeated: int,
-        conflicts: int,
-    ) -> None:
+    def _advance(self, collection: _Collection, tally: _Tally) -> None:
         """Keep the counts in memory in step with the file."""
-        before = known.counts
+        before = collection.counts
         if before is None:
             return
-        digests = {key: digest for digest, key in known.keys.items()}
+        digests = {key: digest for digest, key in collection.keys.items()}
         changed: dict[str, list[int]] = {}
-        for key, _, output, number in counted:
+        for key, _, output, number in tally.counted:
             digest = digests[key]
             if digest not in changed:
                 changed[digest] = list(before.mechanisms[digest])
             changed[digest][output] += number
-        mechanisms = before.mechanisms | {digest: tuple(n) for digest, n in changed.items()}
-        known.counts = Counts(
-            mechanisms,
-            before.repeated + repeated,
-            before.conflicts + conflicts,
+        collection.counts = Counts(
+            before.mechanisms | {digest: tuple(numbers) for digest, numbers in changed.items()},
+            before.repeated + tally.repeated,
+            before.conflicts + tally.conflicts,
             before.revision + 1,
         )
 

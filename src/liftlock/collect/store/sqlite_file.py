@@ -26,6 +26,10 @@ class Connection(Protocol):
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement, and return its rows."""
 
+    @property
+    def changes(self) -> int:
+        """How many rows were changed since it was opened."""
+
     def close(self) -> None:
         """Close it."""
 
@@ -42,6 +46,11 @@ class StandardConnection:
         """Run one statement, and return its rows."""
         with self._errors():
             return self._raw.execute(sql, parameters).fetchall()
+
+    @property
+    def changes(self) -> int:
+        """How many rows were changed since it was opened."""
+        return self._raw.total_changes
 
     def close(self) -> None:
         """Close it."""

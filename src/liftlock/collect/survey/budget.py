@@ -49,6 +49,8 @@ _MOST_CHOICES = 64
 """Joints are computed for at most so many combinations of offered mechanisms."""
 _MOST_REPEATED = 12
 _SCALE_DIGITS = 3
+_MOST_NAMED = 12
+"""A refusal names what at most so many questions spend: those that spend most."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,10 @@ class PersonBudget:
         names = ["lip"] if limit.name == "lip" else list(_limited(limit))
         spent = " and ".join(f"{_TITLES[name]} {_text(told[name])} nats" for name in names)
         rounds = f" in {self.rule.rounds:,} rounds" if self.rule.repeats else ""
-        each = "; ".join(map(str, self.questions))
+        most = sorted(self.questions, key=_ldp_of, reverse=True)[:_MOST_NAMED]
+        each = "; ".join(str(spent) for spent in self.questions if spent in most)
+        left = len(self.questions) - len(most)
+        each += f"; {left:,} more spend less" if left else ""
         return (
             f"all answers of one person{rounds} may tell {spent}, more than the total {limit} "
             f"allows ({each}; {self.how}); {self.remedy(limit)}"
@@ -196,7 +201,8 @@ class PersonBudget:
                 for each in self.questions
                 for notion in each.notions
             )
-            listed = ", ".join(itertools.islice(smaller, 6))
+            listed = ", ".join(itertools.islice(smaller, _MOST_NAMED))
+            listed += ", ..." if len(smaller) > _MOST_NAMED else ""
             ways.append(
                 f"multiply every budget by {decimal_text(scale)}, which keeps it whatever the "
                 f"designs ({listed})"
@@ -584,6 +590,11 @@ def _nats_of(levels: LeakageLevels) -> dict[str, Enclosure]:
         )
     }
     return {"lip": found["eps_lower"].maximum(found["eps_upper"]), **found}
+
+
+def _ldp_of(each: Spending) -> tuple[bool, Fraction]:
+    ratio = each.levels.ldp
+    return ratio is None, ratio or Fraction(0)
 
 
 def _limited(limit: Notion) -> dict[str, Budget]:

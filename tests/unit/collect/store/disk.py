@@ -264,6 +264,10 @@ class ApswConnection:
         with self._errors():
             return self._raw.execute(sql, parameters).fetchall()
 
+    @property
+    def changes(self) -> int:
+        return int(self._raw.total_changes())
+
     def close(self) -> None:
         with self._errors():
             self._raw.close()

@@ -129,6 +129,10 @@ class Unsynced:
         sql = sql.replace("synchronous = FULL", "synchronous = NORMAL")
         return self._connection.run(sql, parameters)
 
+    @property
+    def changes(self) -> int:
+        return self._connection.changes
+
     def close(self) -> None:
         self._connection.close()
 

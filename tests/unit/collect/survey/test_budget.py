@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftlock as ll
+from liftlock import Alphabet, Intervals, Prior, Table
 from liftlock.collect.survey.budget import PersonBudget, person_budget, worst_levels
 from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.errors import InputError, NotDefined
-from liftlock.model import Intervals, Prior
-from liftlock.model.alphabet import Alphabet
-from liftlock.model.channel import Table
 from tests.unit.collect.survey import enumeration
 
 Joint = dict[tuple[Hashable, ...], Fraction]
@@ -337,3 +335,14 @@ def test_questions_that_group_people_differently_promise_ldp_together() -> None:
     apart = person_budget(asked, groups={"a": ["north", "south"], "b": ["young", "old"]})
     assert set(apart.ratios.values()) == {Fraction(40, 24) ** 2}
     assert "together LDP alone is promised" in apart.notes[0]
+
+
+def test_a_refusal_names_those_that_spend_most() -> None:
+    prior = Prior.uniform([0, 1])
+    mild = mechanism(prior, [[36, 28], [28, 36]], ll.LDP("1"))
+    strong = mechanism(prior, [[46, 18], [18, 46]], ll.LDP("1"))
+    asked = {f"q{n}": [strong if n == 30 else mild] for n in range(40)}
+    told = person_budget(asked).objection(ll.LDP("2"))
+    assert "q30: LDP 0.939" in told
+    assert told.count(": LDP") == 12
+    assert "; 28 more spend less; by the bound" in told
