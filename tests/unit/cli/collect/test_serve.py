@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import signal
@@ -191,6 +192,29 @@ def test_what_cannot_be_served_is_one_line(
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
     assert said in done.err
+
+
+def test_the_next_start_serves_the_very_same_mechanisms(health: Health, tmp_path: Path) -> None:
+    """Whatever a newer version would design: what is kept is proved again, and served."""
+    folder = tmp_path / "health.mechanisms"
+    first = start(tmp_path, "health.yaml")
+    try:
+        before = json.loads(first.get("/v1/collections/health.flu"))["mechanism"]
+    finally:
+        assert first.stop() == (0, "")
+    kept = (folder / f"{before}.json").read_text(encoding="utf-8")
+    text = json.dumps(json.loads(kept)).encode()  # as another version might write it
+    digest = hashlib.sha256(text).hexdigest()
+    (folder / f"{digest}.json").write_bytes(text)
+    index = (folder / "index.json").read_text(encoding="utf-8")
+    (folder / "index.json").write_text(index.replace(before, digest), encoding="utf-8")
+    (tmp_path / "health.sqlite").unlink()
+    second = start(tmp_path, "health.yaml")
+    try:
+        assert json.loads(second.get("/v1/collections/health.flu"))["mechanism"] == digest
+        assert second.get(f"/v1/mechanisms/{digest}") == text
+    finally:
+        second.stop()
 
 
 def test_unknown_variables_of_the_environment_are_refused(
