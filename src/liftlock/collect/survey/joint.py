@@ -10,7 +10,6 @@ or ``file: joint.csv``, with a column for each of its questions and one called `
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from liftlock.collect.survey.context import label_text
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact
+from liftlock.files import read_sheet
 from liftlock.model import Prior
 from liftlock.model.alphabet import Alphabet, Label
 
@@ -114,28 +114,24 @@ def _prior(values: Sequence[Alphabet], rows: Sequence[Sequence[Any]]) -> Prior:
     return Prior.from_counts({key: number for key, number in found.items() if number})
 
 
-def _read_file(path: Path) -> tuple[list[str], list[list[str]]]:
+def _read_file(path: Path) -> tuple[list[str], list[list[Any]]]:
     """Read a CSV with a column for each question, and one for the number."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            head, *rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise FileError(
-            "the joint cannot be read", where=str(path), remedy=f"give a CSV in UTF-8: {error}"
-        ) from None
-    numbers = [name for name in head if name in NUMBERS]
+    sheet = read_sheet(path)
+    numbers = [name for name in sheet.header if name in NUMBERS]
     if len(numbers) != 1:
         raise FileError(
             "no column of numbers",
-            where=str(path),
-            value=head,
+            where=sheet.where(sheet.header_line),
+            value=sheet.header,
             remedy="call one column count, or probability, and each other one like its question",
         )
-    place = head.index(numbers[0])
-    order = [index for index in range(len(head)) if index != place]
-    if any(len(row) != len(head) for row in rows):
-        raise FileError("a row with another number of cells", where=str(path))
-    return [head[i] for i in order], [[*(row[i] for i in order), row[place]] for row in rows]
+    place = sheet.column(numbers[0])
+    order = [column for column in range(len(sheet.header)) if column != place]
+    rows: list[list[Any]] = [
+        [*(cells[column] for column in order), sheet.number(line, place, cells[place])]
+        for line, cells in sheet.rows
+    ]
+    return [sheet.header[column] for column in order], rows
 
 
 def _parts(label: Label) -> tuple[Label, ...]:

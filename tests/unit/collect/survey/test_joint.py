@@ -67,7 +67,7 @@ def test_a_file_has_a_column_for_each_question(tmp_path: Path) -> None:
             {"questions": ["smokes", "drinks"], "counts": [*ROWS, ROWS[0]]},
             "a combination is listed twice at joint, row 4",
         ),
-        ({"file": "missing.csv"}, "the joint cannot be read"),
+        ({"file": "missing.csv"}, "missing.csv"),
     ],
 )
 def test_what_is_no_joint_is_refused(joint: Any, message: str) -> None:
@@ -79,8 +79,8 @@ def test_files_that_are_no_joint_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "joint.csv"
     for text, message in (
         ("smokes,drinks\nno,no\n", "no column of numbers"),
-        ("smokes,drinks,count\nno,no\n", "a row with another number of cells"),
-        ("", "the joint cannot be read"),
+        ("smokes,drinks,count\nno,no\n", "joint.csv, line 2"),
+        ("", "joint.csv"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):
