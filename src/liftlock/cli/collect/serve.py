@@ -15,6 +15,7 @@ from liftlock.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from liftlock.collect.server.service import Service
+    from liftlock.collect.settings import Settings
 
 
 @click.command("serve", short_help="Serve a survey: question page, dashboard, API.")
@@ -82,6 +83,15 @@ def announce(service: Service, public: str, admin: str) -> None:
     lines += [f"admin        {admin}"]
     if not settings.admin_token:
         lines += [f"owner token  {service.admin_token}  (only shown now)"]
-    lines += [f"store        {settings.place.rpartition('@')[2]}"]
+    lines += [f"store        {_store_of(settings)}"]
     lines += ["Stop it with Ctrl-C."]
     show("\n".join(lines), wrap=False)
+
+
+def _store_of(settings: Settings) -> str:
+    """Say where the store is, without a password."""
+    if not settings.shared:
+        return settings.place
+    from liftlock.collect.store.connection import place_of
+
+    return place_of(settings.place)

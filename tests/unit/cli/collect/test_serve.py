@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -20,6 +21,7 @@ import pytest
 
 from liftlock.cli.collect import collect_command
 from liftlock.collect import Settings
+from tests.postgres_cluster import missing, shared_cluster
 from tests.unit.cli.collect.conftest import Health
 from tests.unit.cli.conftest import Outcome, Run
 
@@ -248,3 +250,36 @@ def test_settings_come_from_a_file_the_environment_and_options(
     assert "owner token" not in made.said
     assert made.said.count("two.sqlite") == 1
     assert made.stop() == (0, "")
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_server_on_postgresql_and_commands_beside_it(
+    run: Run, health: Health, tmp_path: Path
+) -> None:
+    """Several processes may have that store: commands need no admin address."""
+    url = shared_cluster().create_schema()
+    made = start(tmp_path, "health.yaml", "--postgres", url)
+    assert made.process.poll() is None, made.said
+    try:
+        assert re.search(r"^store +postgresql://", made.said, re.MULTILINE)
+        ((digest, numbers),) = health.counts["health.flu"].items()
+        reports = [[f"{at:032x}", at % len(numbers)] for at in range(400)]
+        body = {"batch": "ab" * 16, "mechanism": digest, "reports": reports}
+        request = urllib.request.Request(
+            made.address("people") + "v1/collections/health.flu/reports",
+            data=json.dumps(body).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.load(answer) == {"stored": 400, "rejected": []}
+        beside = ("--store", url)
+        told = json.loads(run("collect", "estimate", "health.yaml", "--json", *beside).out)
+        assert told["health.flu"]["reports"] == 400
+        assert run("collect", "verify", "health.yaml", *beside).out == "the store is sound\n"
+        run("collect", "close", "health.yaml", "--question", "flu", "--yes", *beside)
+        with pytest.raises(urllib.error.HTTPError) as closed:
+            urllib.request.urlopen(request, timeout=60)
+        assert json.load(closed.value)["type"] == "/problems/closed"
+    finally:
+        code, _ = made.stop()
+    assert code == 0
