@@ -251,9 +251,7 @@ def _heading(text: str) -> None:
 
 def _tell(survey: Survey) -> None:
     """Say what is asked, and what a report can reveal at most."""
-    from liftlock.collect.survey.check import check
-
-    show_indented(str(check(survey).budget))
+    show_indented(str(survey.check().budget))
 
 
 def _compare(server: Running, survey: Survey, answers: Sequence[Mapping[str, Any]]) -> None:
