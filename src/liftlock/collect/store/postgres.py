@@ -40,7 +40,7 @@ from liftlock.collect.store.protocol import (
     width_of,
 )
 from liftlock.collect.store.sqlite import check_mechanisms
-from liftlock.collect.store.writer import AT_MOST, EVERY, Writer
+from liftlock.collect.store.writer import EVERY, Writer
 from liftlock.errors import InputError, LiftlockError, extra
 
 with extra("collect"):
@@ -60,8 +60,8 @@ Result = TypeVar("Result")
 
 LOCK = 0x11F7
 """The first key of the advisory lock under which a process folds or changes collections."""
-AT_ONCE = 100_000
-"""Reports that are folded in one transaction, about."""
+AT_ONCE = 50_000
+"""Reports that are folded in one transaction, about; and after so many it is time to fold."""
 BACKLOG = 3
 """How many times as many reports may wait to be folded: then storing waits for the fold."""
 SLOWEST = 5.0
@@ -512,7 +512,7 @@ class _Folder:
         url: str,
         tick: Callable[[], None],
         every: float = EVERY,
-        at_most: int = AT_MOST,
+        at_most: int = AT_ONCE,
         **_: Any,
     ) -> None:
         self.failure = ""
