@@ -637,9 +637,101 @@ def draw_report() -> None:
         Image.open(shot).convert("RGB").quantize(96).save(FOLDER / "report.png", optimize=True)
 
 
+def draw_collect() -> None:
+    """Photograph the question page on a phone, answered, and the dashboard after ten days."""
+    import shutil
+    import tempfile
+
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        print("no chromium: the pictures of the collection service stay as they are")
+        return
+    with (
+        tempfile.TemporaryDirectory() as name,
+        collecting(Path(name)) as address,
+        sync_playwright() as playwright,
+    ):
+        started = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for place, width, height in (("s/health", 430, 1560), ("s/health/results", 820, 1330)):
+            page = started.new_page(
+                viewport={"width": width, "height": height}, device_scale_factor=1.5
+            )
+            page.goto(f"{address}/{place}")
+            if place == "s/health":
+                page.get_by_role("radio", name="cold").check()
+                page.get_by_role("button", name="Answer").click()
+                page.get_by_text("Sent, and stored.").wait_for()
+                page.get_by_text("What is sent, and what it can tell").click()
+            shot = Path(name) / "shot.png"
+            page.screenshot(path=shot)
+            target = FOLDER / f"collect-{'question' if width == 430 else 'results'}.png"
+            Image.open(shot).convert("RGB").quantize(96).save(target, optimize=True)
+        started.close()
+
+
+@contextmanager
+def collecting(folder: Path) -> Iterator[str]:
+    """Serve a survey that has been answered on ten days."""
+    import asyncio
+    import socket
+    import threading
+    from datetime import date, timedelta
+
+    import uvicorn
+
+    from liftlock.collect.server.app import app
+    from liftlock.collect.server.service import Service
+    from liftlock.collect.settings import Settings
+    from liftlock.collect.store.sqlite import SqliteStore
+    from liftlock.collect.survey import Survey
+    from liftlock.collect.wire import Batch, Layout
+
+    question = {
+        "name": "flu",
+        "ask": "How are you today?",
+        "values": ["none", "cold", "flu"],
+        "prior": {"none": 700, "cold": 200, "flu": 100},
+        "guarantee": "lip=1",
+    }
+    survey = Survey.from_data(
+        {"survey": "health", "title": "Health this week", "questions": [question]}
+    )
+    here = "http://127.0.0.1"
+    days = [date(2026, 11, 2)]
+    place = folder / "health.sqlite"
+    store = SqliteStore(place, today=lambda: days[0])
+    settings = Settings.from_data({"store": str(place)})
+    service = Service(settings, surveys=[survey], store=store, today=lambda: days[0]).open()
+    made = service.served["health.flu"].collection.default
+    layout, draw = Layout(made.digest, made.outputs), random.Random(4)
+    for number in (310, 820, 760, 540, 420, 180, 150, 390, 260, 170):
+        answers = draw.choices(["none", "cold", "flu"], [7, 2, 1], k=number)
+        outputs = made.mechanism.simulate(answers, seed=number)
+        names = [made.mechanism.table.outputs.index(output) for output in outputs]
+        reports = [(draw.randbytes(16).hex(), output) for output in names]
+        store.store(Batch("health.flu", made.digest, layout.width, layout.pack(reports)))
+        days[0] += timedelta(days=1)
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(app(service=service), lifespan="off", log_level="warning")
+    )
+    running = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))
+    running.start()
+    try:
+        yield f"{here}:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        running.join()
+        service.shutdown()
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_report()
+    draw_collect()
     draw_lifts()
     draw_tradeoff()
     draw_answers()

@@ -12,7 +12,6 @@ import liftlock as ll
 from liftlock.errors import InputError
 from liftlock.estimate.panel import PanelTable, count_panel, estimate_panel
 from liftlock.estimate.question import ask
-from liftlock.model.channel import Table
 
 VALUES = ll.Alphabet.of(["a", "b", "c"], [0, 1, 5])
 PRIORS = [
@@ -22,7 +21,7 @@ PRIORS = [
 
 
 @pytest.fixture(scope="module")
-def tables() -> list[tuple[Table, PanelTable]]:
+def tables() -> list[tuple[ll.Table, PanelTable]]:
     made = [
         ll.design(prior, ll.LIP("3/2"), utility="frequencies", gap=0.01).table for prior in PRIORS
     ]
@@ -31,7 +30,7 @@ def tables() -> list[tuple[Table, PanelTable]]:
 
 @pytest.mark.parametrize("truth", list(itertools.product(range(3), repeat=3)))
 def test_the_estimate_is_right_on_average(
-    truth: tuple[int, ...], tables: list[tuple[Table, PanelTable]]
+    truth: tuple[int, ...], tables: list[tuple[ll.Table, PanelTable]]
 ) -> None:
     """Of three people with a table each, every combination of reports, with its chance."""
     three = tables[:3]
@@ -59,7 +58,7 @@ def test_the_estimate_is_right_on_average(
 
 
 def test_one_table_for_all_says_what_its_inverse_says(
-    tables: list[tuple[Table, PanelTable]],
+    tables: list[tuple[ll.Table, PanelTable]],
 ) -> None:
     channel, table = tables[0]
     counts = [90 + 11 * place for place in range(table.rows.shape[1])]
@@ -72,7 +71,7 @@ def test_one_table_for_all_says_what_its_inverse_says(
 
 
 def test_people_who_share_a_table_may_be_counted_apart(
-    tables: list[tuple[Table, PanelTable]],
+    tables: list[tuple[ll.Table, PanelTable]],
 ) -> None:
     channel, table = tables[1]
     counts = [[3, 5] + [2] * (table.rows.shape[1] - 2), [4, 0] + [1] * (table.rows.shape[1] - 2)]
@@ -91,7 +90,7 @@ def draw(rng: np.random.Generator, table: PanelTable, number: Any) -> list[int]:
 @pytest.mark.parametrize("of", ["histogram", "mean"])
 @pytest.mark.parametrize("which", ["all a", "least likely", "by the priors"])
 def test_intervals_hold_whatever_the_truth(
-    of: str, which: str, tables: list[tuple[Table, PanelTable]]
+    of: str, which: str, tables: list[tuple[ll.Table, PanelTable]]
 ) -> None:
     """280 people of seven priors, 250 times: at least 95 % of the intervals, but for chance."""
     rng, each_has, rounds = np.random.default_rng(7), 40, 250
@@ -135,7 +134,7 @@ def test_tables_that_determine_nothing_are_not_read() -> None:
         assert answer.high - answer.low >= 50
 
 
-def test_counts_must_fit(tables: list[tuple[Table, PanelTable]]) -> None:
+def test_counts_must_fit(tables: list[tuple[ll.Table, PanelTable]]) -> None:
     with pytest.raises(InputError, match="do not fit the outputs"):
         estimate_panel([(tables[0][1], [1])], tables[0][0])
     size = tables[0][1].rows.shape[1]

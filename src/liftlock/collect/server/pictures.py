@@ -92,7 +92,7 @@ def days_chart(spans: Sequence[Span], key: str) -> Markup:
     x = Scale(0.0, (end - start).days + 1.0, _LEFT, _WIDTH - _RIGHT)
     y = Scale(0.0, max(span.reports for span in spans), _HEIGHT - _BOTTOM, _TOP)
     parts: list[Content] = []
-    for value in ticks(0.0, y.high, 4):
+    for value in ticks(0.0, y.high):
         if value == int(value):
             at = y(value)
             parts.append(tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=at, y2=at, class_="grid"))

@@ -57,6 +57,14 @@ questions:
     guarantee: lip=0.5
     answer: mean
 
+  # Numbers between two ends, in bins; the prior may be a distribution.
+  # - name: age
+  #   ask: "How old are you?"
+  #   range: [0, 100]
+  #   bins: 10
+  #   prior: normal(45, 15)
+  #   guarantee: lip=1
+
   # Groups that everybody can see have a prior each; their estimates are combined.
   # - name: cough
   #   ask: "Do you cough?"

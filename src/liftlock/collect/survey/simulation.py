@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from liftlock.collect.survey.context import label_text
+from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.collect.survey.values import read_number
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact
@@ -93,8 +94,9 @@ class Phone:
     """A simulated device of one person.
 
     `answers` are true, by the name of the question; they stay here. A phone that has a report for
-    a collection sends the same one again, and under the rule ``first`` it does not answer a later
-    round of a survey that it has answered.
+    a collection sends the same one again. It answers in as many rounds as the repeat rule allows:
+    under ``first`` in one. Under ``memo`` it repeats what it drew for the same value by the same
+    mechanism.
     """
 
     answers: Mapping[str, Any]
@@ -103,6 +105,8 @@ class Phone:
     bits: RandomBits = field(default_factory=OperatingSystemBits)
     proofs: Proofs = field(default_factory=Proofs)
     kept: dict[str, Report] = field(default_factory=dict)
+    words: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """What was drawn: by question, mechanism, and input."""
 
     def answer(self, description: Mapping[str, Any], fetch: Fetch) -> Report | None:
         """Return the report for a collection; None if this phone does not answer it."""
@@ -110,16 +114,18 @@ class Phone:
         if name in self.kept:
             return self.kept[name]
         question = name.partition(".")[2]
-        earlier = description.get("earlier", ())
-        if description["repeat"] == "first" and any(
-            f"{each}.{question}" in self.kept for each in earlier
-        ):
+        rule = RepeatRule.read(description["repeat"])
+        earlier = [f"{each}.{question}" for each in description["earlier"]]
+        if sum(each in self.kept for each in earlier) >= rule.rounds:
             return None
         digest = choose_mechanism(description, self.group, self.level)
         mechanism = self.proofs.mechanism(digest, fetch)
         code = input_code(description, mechanism, self.answers[question])
-        drawn = draw_codes(mechanism.table, np.array([code]), self.bits)
-        report = Report(name, digest, random_name(self.bits), int(drawn[0]))
+        output = self.words.get((question, digest, code)) if rule.kind == "memo" else None
+        if output is None:
+            output = int(draw_codes(mechanism.table, np.array([code]), self.bits)[0])
+        self.words[question, digest, code] = output
+        report = Report(name, digest, random_name(self.bits), output)
         self.kept[name] = report
         return report
 

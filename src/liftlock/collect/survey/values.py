@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -14,11 +12,12 @@ from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any, Protocol
 
-from liftlock._runtime.storage import read_text
-from liftlock.collect.survey.context import label_text, number_content
+from liftlock.collect.survey.context import label_text, number_content, prior_of
 from liftlock.collect.survey.fields import Fields, read_list, read_positive, read_whole
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.numbers import exact, measured
+from liftlock.files import read_edges, read_sheet
+from liftlock.files import read_profiles as read_profiles_file
 from liftlock.model import Prior, ProfileGraph
 from liftlock.model.alphabet import Alphabet, Label
 from liftlock.model.columns import ColumnEncoding, TableEncoding
@@ -328,10 +327,8 @@ def read_profiles(fields: Fields) -> Profiles | None:
 
 
 def _read_graph(told: Any, values: Alphabet | None, folder: Path) -> ProfileGraph:
-    from liftlock import files
-
     if isinstance(told, str):
-        return files.read_profiles(folder / told)
+        return read_profiles_file(folder / told)
     if not isinstance(told, Mapping) or len(told) < 2:
         raise InputError(
             "not two or more profiles", value=told, remedy="write {name: {value: number}, ...}"
@@ -363,15 +360,13 @@ def _with_edges(graph: ProfileGraph, edges: Any) -> ProfileGraph:
 
 
 def _joined(graph: ProfileGraph, value: Any, folder: Path) -> Profiles:
-    from liftlock import files
-
     names = graph.profiles.labels
     if value == "complete":
         return _complete(graph)
     if value == "chain":
         return Profiles(_with_edges(graph, pairwise(names)))
     if isinstance(value, str):
-        return Profiles(_with_edges(graph, files.read_edges(folder / value, graph.profiles)))
+        return Profiles(_with_edges(graph, read_edges(folder / value, graph.profiles)))
     pairs = []
     for each in read_list(value):
         if not isinstance(each, list) or len(each) != 2:
@@ -410,61 +405,40 @@ def read_panel(name: str, values: Alphabet, folder: Path) -> Panel:
 
     Rows of whole numbers are counts, others are probabilities and sum to 1.
     """
-    path = folder / name
-    rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
-    header, *body = [[cell.strip() for cell in row] for row in rows] or [[]]
+    sheet = read_sheet(folder / name)
     texts = [label_text(label) for label in values.labels]
-    if sorted(header[1:]) != sorted(texts):
+    if sorted(sheet.header[1:]) != sorted(texts):
         raise FileError(
             "the columns of a panel are not a code and the values",
-            where=f"{path}, line 1",
-            value=",".join(header),
+            where=sheet.where(sheet.header_line),
+            value=",".join(sheet.header),
             remedy=f"write person,{','.join(texts[:8])}",
         )
-    order = [header.index(text, 1) for text in texts]
+    if len(sheet.rows) > MOST_PEOPLE:
+        raise FileError(
+            f"a panel of more than {MOST_PEOPLE:,} people",
+            where=str(sheet.path),
+            remedy="ask them as groups of people of whom the same is known",
+        )
+    order = [sheet.header.index(text, 1) - 1 for text in texts]
     people: dict[str, int] = {}
     priors: dict[tuple[int, ...], int] = {}
-    found: list[Prior] = []
-    for line, row in enumerate(body, start=2):
-        if not any(row):
-            continue
-        where = f"{path}, line {line}"
-        prior = _read_row(row, order, len(header), values, where)
-        if not row[0] or row[0] in people:
-            raise FileError(
-                "a code given twice" if row[0] else "a person without a code",
-                where=where,
-                value=row[0],
-                remedy="give each person a code of their own",
-            )
-        if prior.reduced not in priors:
-            priors[prior.reduced] = len(found)
-            found.append(Prior(values, prior.reduced))
-        people[row[0]] = priors[prior.reduced]
-        if len(people) > MOST_PEOPLE:
-            raise FileError(
-                f"a panel of more than {MOST_PEOPLE:,} people",
-                where=str(path),
-                remedy="ask them as groups of people of whom the same is known",
-            )
-    if not people:
-        raise FileError("a panel of nobody", where=str(path), remedy="give a line for each person")
-    return Panel(name, people, tuple(found))
+    rows = zip(sheet.row_labels().labels, sheet.rows, sheet.numbers(), strict=True)
+    for code, (line, _), numbers in rows:
+        prior = _prior_of_person([numbers[place] for place in order], values, sheet.where(line))
+        people[str(code)] = priors.setdefault(prior.reduced, len(priors))
+    return Panel(name, people, tuple(Prior(values, counts) for counts in priors))
 
 
-def _read_row(row: list[str], order: list[int], width: int, values: Alphabet, where: str) -> Prior:
-    from liftlock.collect.survey.context import prior_of
-
-    if len(row) != width:
-        raise FileError(f"{len(row)} cells instead of {width}", where=where, value=",".join(row))
+def _prior_of_person(numbers: list[Fraction], values: Alphabet, where: str) -> Prior:
+    if min(numbers) <= 0:
+        raise FileError(
+            "a prior of 0, which protects nobody who has the value after all",
+            where=where,
+            value=values.labels[numbers.index(min(numbers))],
+            remedy="give each value a small count",
+        )
     try:
-        numbers = [exact(row[place], name="number") for place in order]
-        if min(numbers) <= 0:
-            raise InputError(
-                "a prior of 0, which protects nobody who has the value after all",
-                value=values.labels[numbers.index(min(numbers))],
-                remedy="give each value a small count",
-            )
         return prior_of(numbers, values)
     except InputError as error:
         raise FileError(error.what, where=where, value=error.value, remedy=error.remedy) from None

@@ -19,7 +19,6 @@ from liftlock.collect.survey import Collection, Survey, SurveyError
 from liftlock.collect.survey.design import one_bit, unbiased_variance
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate import Aggregate
-from liftlock.model.channel import Table
 
 E = Fraction("2.718281828459045235360288")
 """A little more than e."""
@@ -224,7 +223,7 @@ def test_an_estimate_is_that_of_the_mechanism_bit_for_bit(name: str, survey: Sur
         assert found.content() | expected.to_data() == found.content()
 
 
-def unbiased_shares(table: Table, counts: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def unbiased_shares(table: ll.Table, counts: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Solve counts = shares P by least squares: unique where there are two outputs."""
     rows = np.array([[int(w) for w in row] for row in table.weights]) / 2.0**table.bits
     found: np.ndarray[Any, Any] = np.linalg.lstsq(

@@ -32,7 +32,8 @@ def test_a_new_survey_may_be_carried_out(tmp_path: Path) -> None:
 def test_every_remark_can_be_taken_up(tmp_path: Path) -> None:
     """Lines that are commented out are lines of a survey."""
     text = new_survey()
-    for start in ("  # - name: cough", "  # - name: votes", "# joint:", "# opens:", "# closes:"):
+    names = ("age", "cough", "votes")
+    for start in (*(f"  # - name: {name}" for name in names), "# joint:", "# opens:", "# closes:"):
         before, found, after = text.partition(start)
         assert found, start
         head = found.replace("# ", "", 1)
@@ -48,6 +49,7 @@ def test_every_remark_can_be_taken_up(tmp_path: Path) -> None:
         "flu",
         "smoking",
         "sleep",
+        "age",
         "cough",
         "votes",
     ]

@@ -101,7 +101,7 @@ def test_every_kind_is_checked(survey: Survey) -> None:
     assert margins["place"].rounding == 0
     text = str(found.consent).replace("\N{NO-BREAK SPACE}", " ")
     assert "Which of two joined profiles you have becomes more likely" in text
-    assert 'Who knows how common each answer is, and no more, believes' in text
+    assert "Who knows how common each answer is, and no more, believes" in text
     assert found.budget is not None
     # Different groups, and no prior of somebody in a group of each: LDP alone.
     assert found.budget.ratios["lip"] == found.budget.ratios["ldp"]

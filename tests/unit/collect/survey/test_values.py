@@ -148,12 +148,12 @@ def test_distinct_priors_of_a_panel_are_told_apart_exactly(tmp_path: Path) -> No
     ("rows", "told"),
     [
         ("person,no,maybe\na,1,2\n", "the columns of a panel"),
-        ("person,no,yes\na,1,2\na,2,1\n", "line 3"),
-        ("person,no,yes\n,1,2\n", "without a code"),
-        ("person,no,yes\na,1\n", "2 cells instead of 3"),
+        ("person,no,yes\na,1,2\na,2,1\n", "lines 2 and 3"),
+        ("person,no,yes\n,1,2\n", "row without a label"),
+        ("person,no,yes\na,1\n", "line 2"),
         ("person,no,yes\na,1,0\n", "a prior of 0"),
         ("person,no,yes\na,0.5,0.4\n", "do not sum to 1"),
-        ("person,no,yes\n", "a panel of nobody"),
+        ("person,no,yes\n", "no rows below the header"),
     ],
 )
 def test_panels_that_are_refused(rows: str, told: str, tmp_path: Path) -> None:

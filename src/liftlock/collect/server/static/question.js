@@ -157,9 +157,11 @@ class Question {
     this.part("drawn").hidden = false;
     const button = this.part("answer");
     button.hidden = false;
-    button.replaceWith(button.cloneNode(true));
-    this.part("answer").textContent = "Send the same report again";
-    this.part("answer").addEventListener("click", () => this.attempt(() => this.send(body, report)));
+    const again = button.cloneNode();
+    again.textContent = "Send the same report again";
+    again.classList.add("again");
+    again.addEventListener("click", () => this.attempt(() => this.send(body, report)));
+    button.replaceWith(again);
     if (report.sent) this.say("This device has answered. What it reported stays for ever.", "good");
     else await this.send(body, report);
   }
