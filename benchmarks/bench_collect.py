@@ -42,7 +42,7 @@ from tests.postgres_cluster import Cluster, cluster, missing
 
 SECONDS = 3.0
 ROUNDS = 3
-CONNECTIONS = 128
+CONNECTIONS = 256
 SINGLE = 256
 """Connections that send one report at a time."""
 REPORTS = 100
