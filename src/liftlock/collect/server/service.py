@@ -23,6 +23,7 @@ from liftlock.collect.server.metrics import Metrics
 from liftlock.collect.settings import Settings
 from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
+from liftlock.collect.survey.kept import KeptMechanisms
 from liftlock.collect.wire import MOST, Layout
 from liftlock.errors import InputError, LiftlockError
 
@@ -34,6 +35,27 @@ log = logging.getLogger("liftlock.collect")
 
 FREE = frozenset({"title", "people", "closes"})
 """What of a survey may change while there are reports: nothing that people agreed to."""
+
+
+@dataclass(frozen=True)
+class StoredMechanisms(KeptMechanisms):
+    """The mechanisms that a store has: a new start proves them again, and designs nothing."""
+
+    store: Store | None = None
+
+    def place(self, digest: str) -> str:
+        """Say where a mechanism is kept."""
+        return f"mechanism {digest[:16]} of the store"
+
+    def read(self, digest: str) -> bytes | None:
+        """Return the bytes of a mechanism."""
+        return None if self.store is None else self.store.mechanism(digest)
+
+
+def told_of(record: Record) -> Mapping[str, Any]:
+    """Return the survey that a collection is of, as it was registered."""
+    found: Mapping[str, Any] = record.settings.get("survey", {})
+    return found
 
 
 @dataclass(eq=False)
@@ -58,9 +80,15 @@ class Served:
         return self.collection.description()
 
     @property
-    def default(self) -> str:
-        """The digest of the mechanism that is used where nothing else is said."""
-        return str(self.told["mechanism"])
+    def default(self) -> str | None:
+        """The digest of the mechanism where nothing else is said; a panel has none."""
+        found: str | None = self.told["mechanism"]
+        return found
+
+    @property
+    def panel(self) -> bool:
+        """Whether each mechanism is somebody's, and holds what is known of that person."""
+        return bool(self.collection.panel)
 
     @property
     def signed(self) -> bool:
@@ -203,14 +231,14 @@ class Service:
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
             for name in names:
                 if name in known:
-                    self._refuse_changes(name, known[name].settings.get("survey", {}), content)
-            collections = survey.collections()
-            if any(
-                name not in known or known[name].settings != {"survey": content} for name in names
-            ):
+                    self._refuse_changes(name, told_of(known[name]), content)
+            collections = survey.collections(kept=self._kept(known, names))
+            if any(name not in known or told_of(known[name]) != content for name in names):
                 survey.check().require()
             for name, collection in collections.items():
-                self.store.register(name, _files(collection), {"survey": content})
+                purposes = {each.purpose: each.digest for each in collection.mechanisms.values()}
+                settings = {"survey": content, "purposes": purposes}
+                self.store.register(name, _files(collection), settings)
                 state = known[name].state if name in known else "open"
                 self._add(Served(name, survey, collection, state))
             return names
@@ -234,7 +262,7 @@ class Service:
     def _restore(self, content: Mapping[str, Any], stored: Mapping[str, Record]) -> None:
         """Serve again what was served before, by the same mechanisms."""
         survey = Survey.from_data(content)
-        for name, collection in survey.collections().items():
+        for name, collection in survey.collections(kept=self._kept(stored, stored)).items():
             if name not in stored or name in self.served:
                 continue
             if set(collection.mechanisms) != set(stored[name].mechanisms):
@@ -244,6 +272,14 @@ class Service:
                     remedy="use the version that made them, or export and erase the collection",
                 )
             self._add(Served(name, survey, collection, stored[name].state))
+
+    def _kept(self, known: Mapping[str, Record], names: Iterable[str]) -> StoredMechanisms:
+        """Return the mechanisms that the store has for collections, by what they are for."""
+        digests: dict[str, str] = {}
+        for name in names:
+            if name in known:
+                digests |= known[name].settings.get("purposes", {})
+        return StoredMechanisms(None, digests, self.store)
 
     async def watch(self) -> None:
         """Look every other second at what other servers of the store have changed."""

@@ -115,7 +115,7 @@ class World:
     def layout(self) -> wire.Layout:
         """How reports about the flu are written."""
         served = self.service.served["health.flu"]
-        return served.layouts[served.default]
+        return served.layouts[served.collection.default.digest]
 
     def close(self) -> None:
         """End everything."""
