@@ -276,8 +276,12 @@ def test_a_disk_that_fills_between_answer_and_fold(tmp_path: Path) -> None:
     with pytest.raises(NotWritable, match="full"):
         store.counts(NAME)
     assert store.ready()["unfolded"] == 1000
+    with pytest.raises(NotWritable, match="full"):
+        store.store(LARGE.batch([(1000, 2)]))
+    assert not store.ready()["writable"]
     disk.room = None
     assert store.counts(NAME).total == 1000
+    assert store.ready()["writable"]
     assert store.verify() == []
     store.shutdown()
 
