@@ -170,7 +170,7 @@ class Pages:
         content = None
         if total:
             content = json.loads(await results.estimate(served, {}))
-        history = await results.read(self.service.store.history, served.name)
+        history = await results.history(served.name)
         return ResultView(served, key, state, mechanisms, total, counts, content, history)
 
     async def show_results(

@@ -276,8 +276,12 @@ def test_a_disk_that_fills_between_answer_and_fold(tmp_path: Path) -> None:
     with pytest.raises(NotWritable, match="full"):
         store.counts(NAME)
     assert store.ready()["unfolded"] == 1000
+    with pytest.raises(NotWritable, match="full"):
+        store.store(LARGE.batch([(1000, 2)]))
+    assert not store.ready()["writable"]
     disk.room = None
     assert store.counts(NAME).total == 1000
+    assert store.ready()["writable"]
     assert store.verify() == []
     store.shutdown()
 
@@ -575,7 +579,6 @@ def test_a_change_of_version_is_made_whole_after_a_backup(
         assert look.execute("PRAGMA user_version").fetchone() == (1,)
         assert not look.execute("SELECT 1 FROM sqlite_schema WHERE name = 'extra'").fetchall()
     look.close()
-    copy.unlink()
     good = [*first, "CREATE TABLE extra (x); -- nothing; more\nINSERT INTO extra VALUES ('a;b');"]
     monkeypatch.setattr(embedded, "migrations", lambda: good)
     store = SqliteHome(path.parent).open()
@@ -586,6 +589,7 @@ def test_a_change_of_version_is_made_whole_after_a_backup(
         assert look.execute("PRAGMA user_version").fetchone() == (2,)
     look.close()
     monkeypatch.setattr(embedded, "migrations", lambda: first)
+    assert copy.with_name(f"{copy.name}-1").exists()
     old = SqliteStore(copy)
     assert old.counts(NAME).total == 1
     old.shutdown()
