@@ -56,10 +56,13 @@ test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, do
 machines: $(VENV)/.stamp-test  ## Pages, designs and stored mechanisms once more, as on other CPUs
 	$(BIN)/python -m tests.golden.machines -n $(JOBS) --dist worksteal
 
-# Half the time of the unit tests goes into searches, pictures, large tables and the libraries of others.
-QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \
+# Half the time of the unit tests goes into searches, pictures, large tables, processes that are killed,
+# and the libraries of others.
+QUICK := src tests/unit -k 'not large' -m 'not soak' --hypothesis-profile=few \
   $(patsubst %,--ignore-glob='tests/unit/%',designs/*/* designs/test_[!dl]* report/* \
-    notions/test_relations.py cli/test_demo.py test_designing.py test_sklearn.py test_spark*.py)
+    notions/test_relations.py cli/test_demo.py cli/collect/test_demo.py cli/collect/test_serve.py \
+    collect/server/test_fuzz.py collect/store/test_postgres.py test_designing.py test_sklearn.py \
+    test_spark*.py)
 
 .PHONY: check
 check: lint  ## The fast part of it, for every change: lint, types, layers, most unit tests

@@ -144,7 +144,11 @@ def test_what_it_starts_is_healthy_and_stops(tmp_path: Path) -> None:
         server.communicate(timeout=60)
     assert server.returncode == 0
     assert (data / "survey.sqlite").is_file()
-    assert {path.name for path in tmp_path.iterdir()} == {"data", "survey.yaml"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "data",
+        "survey.yaml",
+        "survey.mechanisms",
+    }
     bad = subprocess.run(
         [sys.executable, *map(here, check[1:])], check=False, timeout=60, stderr=subprocess.DEVNULL
     )

@@ -125,7 +125,9 @@ class Layout:
 Layouts = Mapping[str, Layout]
 
 
-def read_json(body: bytes, layouts: Layouts, default: str, *, signed: bool = False) -> Received:
+def read_json(
+    body: bytes, layouts: Layouts, default: str | None, *, signed: bool = False
+) -> Received:
     """Read a JSON body; raises Problem."""
     try:
         upload = _decode(body)
@@ -167,7 +169,9 @@ def read_json(body: bytes, layouts: Layouts, default: str, *, signed: bool = Fal
     return Received(digest, layout.width, packed, rejected, tags)
 
 
-def read_binary(body: bytes, layouts: Layouts, default: str, *, signed: bool = False) -> Received:
+def read_binary(
+    body: bytes, layouts: Layouts, default: str | None, *, signed: bool = False
+) -> Received:
     """Read a binary body; raises Problem."""
     head = ID + DIGEST
     if len(body) < head:
@@ -208,16 +212,17 @@ def write_binary(batch: str, layout: Layout, reports: Sequence[tuple[str, int]])
     return unhexlify(batch) + unhexlify(layout.mechanism) + layout.pack(reports)
 
 
-def find(layouts: Layouts, digest: str, default: str) -> Layout:
-    """Return the layout of a mechanism of the collection; raises Problem for any other."""
+def find(layouts: Layouts, digest: str, default: str | None) -> Layout:
+    """Return the layout of a mechanism of the collection; raises Problem for any other.
+
+    Without a default each is somebody's, and none is named.
+    """
     layout = layouts.get(digest)
     if layout is None:
-        raise Problem(
-            "other-mechanism",
-            "the collection does not use it",
-            mechanism=default,
-            mechanisms=list(layouts)[:MOST],
-        )
+        named: dict[str, Any] = {}
+        if default is not None:
+            named = {"mechanism": default, "mechanisms": list(layouts)[:MOST]}
+        raise Problem("other-mechanism", "the collection does not use it", **named)
     return layout
 
 

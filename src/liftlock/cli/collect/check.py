@@ -36,10 +36,8 @@ def check_command(survey: Path, people: int | None, as_json: bool) -> int:
     read = Survey.read(survey)
     if people is not None:
         read = replace(read, people=people)
-    from liftlock.collect.survey.check import check
-
     with show_status("designing") as progress:
-        found = check(read, progress=progress)
+        found = read.check(progress=progress)
     if as_json:
         show_json(found.content())
     else:

@@ -10,10 +10,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -251,9 +252,7 @@ def _heading(text: str) -> None:
 
 def _tell(survey: Survey) -> None:
     """Say what is asked, and what a report can reveal at most."""
-    from liftlock.collect.survey.check import check
-
-    show_indented(str(check(survey).budget))
+    show_indented(str(survey.check().budget))
 
 
 def _compare(server: Running, survey: Survey, answers: Sequence[Mapping[str, Any]]) -> None:
@@ -298,9 +297,6 @@ def _keep(server: Running, browse: bool, seconds: int | None) -> None:
         import webbrowser
 
         webbrowser.open(f"{server.public}s/town/results")
-    if seconds is None:
-        show("Stop it with Ctrl-C.")
-        signal.pause()
-    else:
-        show(f"served for {seconds:,} seconds; Ctrl-C ends it sooner")
-        time.sleep(seconds)
+    show("Ctrl-C ends it" if seconds is None else f"for {seconds:,} seconds; Ctrl-C ends it sooner")
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait(seconds)

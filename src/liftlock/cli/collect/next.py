@@ -33,6 +33,13 @@ DAY = click.DateTime(["%Y-%m-%d"])
     metavar="C",
     help="Confidence of the sets of priors, each.",
 )
+@click.option(
+    "--drift",
+    default="0",
+    show_default=True,
+    metavar="D",
+    help="Widen them: shares may change e^D-fold until then.",
+)
 @click.option("--name", metavar="NAME", help="Name of the survey.  [default: the old one, counted]")
 @click.option("--opens", type=DAY, metavar="DAY", help="First day.")
 @click.option("--closes", type=DAY, metavar="DAY", help="Last day.")
@@ -46,6 +53,7 @@ def next_command(
     counts: tuple[Path, ...],
     output: Path,
     confidence: str,
+    drift: str,
     name: str | None,
     opens: datetime | None,
     closes: datetime | None,
@@ -82,6 +90,7 @@ def next_command(
             read,
             found.counts,
             confidence,
+            drift=drift,
             name=name,
             opens=None if opens is None else opens.date(),
             closes=None if closes is None else closes.date(),

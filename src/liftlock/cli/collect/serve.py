@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from liftlock.cli._console import show, show_status
+from liftlock.cli._console import Notes, show, show_status
 from liftlock.cli._options import FILE
 from liftlock.cli.collect._settings import read_settings, setting_options
 from liftlock.collect.survey import Survey
-from liftlock.errors import InputError
+from liftlock.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from liftlock.collect.server.service import Service
+    from liftlock.collect.settings import Settings
 
 
 @click.command("serve", short_help="Serve a survey: question page, dashboard, API.")
@@ -50,15 +51,26 @@ def serve_command(
     found = read_settings(surveys, settings, options)
     from liftlock.collect.server.run import serve
     from liftlock.collect.server.service import Service
-    from liftlock.collect.survey.check import check
 
+    note = Notes()
     read = [Survey.read(path) for path in found.surveys]
     with show_status("designing") as progress:
         for survey in read:
-            check(survey, progress=progress).require()
+            survey.check(progress=progress).require()
+            keep(survey, note)
         service = Service(found.changed(surveys=(), store=found.place), surveys=read)
+    note.show()
     serve(service=service, announce=announce)
     return 0
+
+
+def keep(survey: Survey, note: Notes) -> None:
+    """Keep the mechanisms beside the survey, so that a newer liftlock serves the same ones."""
+    try:
+        survey.keep_mechanisms()
+    except (OSError, FileError) as error:
+        text = error.strerror if isinstance(error, OSError) else str(error)
+        note(f"the mechanisms of {survey.where} are not kept beside it: {text}")
 
 
 def announce(service: Service, public: str, admin: str) -> None:
@@ -71,6 +83,15 @@ def announce(service: Service, public: str, admin: str) -> None:
     lines += [f"admin        {admin}"]
     if not settings.admin_token:
         lines += [f"owner token  {service.admin_token}  (only shown now)"]
-    lines += [f"store        {settings.place.rpartition('@')[2]}"]
+    lines += [f"store        {_store_of(settings)}"]
     lines += ["Stop it with Ctrl-C."]
     show("\n".join(lines), wrap=False)
+
+
+def _store_of(settings: Settings) -> str:
+    """Say where the store is, without a password."""
+    if not settings.shared:
+        return settings.place
+    from liftlock.collect.store.connection import place_of
+
+    return place_of(settings.place)

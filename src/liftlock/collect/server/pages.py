@@ -184,7 +184,7 @@ class Pages:
                 content = json.loads(await results.estimate(served, {}))
             except Problem as problem:
                 why = problem.detail or problem.kind.title
-        history = await results.read(self.service.store.history, served.name)
+        history = await results.history(served.name)
         return ResultView(served, key, state, mechanisms, total, counts, content, history, why)
 
     async def show_results(

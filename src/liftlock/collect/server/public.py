@@ -22,6 +22,8 @@ from liftlock.collect.server.reports import problem_of
 from liftlock.collect.server.service import Served, require_least
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from starlette.requests import Request
 
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -67,34 +69,50 @@ async def send_mechanism(request: Request) -> Response:
     return tagged(found, "application/json", request, cache=_YEAR, etag=f'"{digest}"')
 
 
-async def _shown(request: Request) -> Served:
-    """Return a collection whose results the sender of the request may see; raises Problem."""
-    served = service_of(request).find(request.path_params["collection"])
-    if served.survey.results != "public":
+async def _shown(request: Request) -> tuple[Served, bool]:
+    """Return a collection whose results the sender of the request may see; raises Problem.
+
+    And whether its mechanisms may be named: those of a panel hold what is known of each person.
+    """
+    service = service_of(request)
+    served = service.find(request.path_params["collection"])
+    if request.client is not None and not service.questions.allows(request.client.host):
+        raise Problem("too-many-requests")
+    told = "authorization" in request.headers
+    if served.survey.results != "public" or (served.panel and told):
         await operator_of(request, ("analyst",))
-    return served
+        return served, True
+    return served, not served.panel
+
+
+def enough(counts: Mapping[str, Sequence[int]], least: int, named: bool) -> dict[str, Any]:
+    """Return the counts of each mechanism that has enough reports to be shown."""
+    if not named:
+        return {}
+    return {digest: each for digest, each in counts.items() if not 0 < sum(each) < least}
 
 
 async def estimate(request: Request) -> Response:
     """Estimate what people answered."""
-    served = await _shown(request)
+    served, _ = await _shown(request)
     options = dict(request.query_params)
     return answer(await service_of(request).results.estimate(served, options), request)
 
 
 async def aggregate(request: Request) -> Response:
     """Give the counts up to the last report that was answered."""
-    served = await _shown(request)
+    served, named = await _shown(request)
     counts = await service_of(request).results.counts(served.name)
     number = require_least(served, counts)
+    mechanisms = enough(counts.mechanisms, served.survey.least, named)
     return answer(
         {
             "collection": served.name,
             "mechanism": served.default,
-            "counts": counts.mechanisms[served.default],
+            "counts": mechanisms.get(served.default or ""),
             "reports": number,
             "revision": counts.revision,
-            "mechanisms": counts.mechanisms,
+            "mechanisms": mechanisms,
             "note": NOTE,
         },
         request,
@@ -103,18 +121,22 @@ async def aggregate(request: Request) -> Response:
 
 async def history(request: Request) -> Response:
     """Give the counts of each day; days with too few reports to show are left out."""
-    served = await _shown(request)
+    served, named = await _shown(request)
     service = service_of(request)
     require_least(served, await service.results.counts(served.name))
-    found = await service.results.read(service.store.history, served.name)
+    found = await service.results.history(served.name)
     least = served.survey.least
-    days = {
-        day: counts
-        for day, counts in sorted(found.items())
-        if sum(map(sum, counts.values())) >= least
+    totals = {day: sum(map(sum, counts.values())) for day, counts in sorted(found.items())}
+    days = {day: enough(found[day], least, named) for day, n in totals.items() if n >= least}
+    content = {
+        "collection": served.name,
+        "by": "day",
+        "days": days,
+        "reports": {day: totals[day] for day in days},
+        "left_out": len(found) - len(days),
+        "note": NOTE,
     }
-    content = {"collection": served.name, "by": "day", "days": days, "note": NOTE}
-    return answer({**content, "left_out": len(found) - len(days)}, request)
+    return answer(content, request)
 
 
 async def explain(request: Request) -> Response:
@@ -158,7 +180,7 @@ async def openapi(request: Request) -> Response:
     return answer(told, request, cache="no-cache")
 
 
-_RESULTS = ("unknown-collection", "too-few-reports", "busy")
+_RESULTS = ("unknown-collection", "too-few-reports", "too-many-requests", "busy")
 COUNTS = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 BY_MECHANISM = {"type": "object", "additionalProperties": COUNTS}
 
@@ -197,8 +219,8 @@ PUBLIC: tuple[Endpoint, ...] = (
             "type": "object",
             "required": ["name", "mechanism", "outputs", "state"],
             "properties": {
-                "mechanism": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-                "outputs": {"type": "integer", "minimum": 1},
+                "mechanism": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},
+                "outputs": {"type": ["integer", "null"], "minimum": 1},
                 "state": {"enum": ["open", "closed", "not-open-yet"]},
             },
         },
@@ -258,7 +280,10 @@ PUBLIC: tuple[Endpoint, ...] = (
         {
             "type": "object",
             "required": ["counts", "mechanism", "reports", "revision", "mechanisms"],
-            "properties": {"counts": COUNTS, "mechanisms": BY_MECHANISM},
+            "properties": {
+                "counts": {**COUNTS, "type": ["array", "null"]},
+                "mechanisms": BY_MECHANISM,
+            },
         },
         parameters=(COLLECTION,),
         problems=_RESULTS,

@@ -149,7 +149,7 @@ def problem_of(error: Exception) -> Problem:
         case Closed():
             return Problem("closed")
         case OtherMechanism():
-            return Problem("other-mechanism", mechanisms=list(error.digests)[: wire.MOST])
+            return Problem("other-mechanism")
         case Busy():
             return Problem("busy", headers={"retry-after": str(error.seconds)})
         case Stopped():

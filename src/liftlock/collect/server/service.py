@@ -23,6 +23,7 @@ from liftlock.collect.server.metrics import Metrics
 from liftlock.collect.settings import Settings
 from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
+from liftlock.collect.survey.kept import KeptMechanisms
 from liftlock.collect.wire import MOST, Layout
 from liftlock.errors import InputError, LiftlockError
 
@@ -32,8 +33,32 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("liftlock.collect")
 
+History = dict[str, dict[str, tuple[int, ...]]]
+"""Counts by day and mechanism."""
+
 FREE = frozenset({"title", "people", "closes"})
 """What of a survey may change while there are reports: nothing that people agreed to."""
+
+
+@dataclass(frozen=True)
+class StoredMechanisms(KeptMechanisms):
+    """The mechanisms that a store has: a new start proves them again, and designs nothing."""
+
+    store: Store | None = None
+
+    def place(self, digest: str) -> str:
+        """Say where a mechanism is kept."""
+        return f"mechanism {digest[:16]} of the store"
+
+    def read(self, digest: str) -> bytes | None:
+        """Return the bytes of a mechanism."""
+        return None if self.store is None else self.store.mechanism(digest)
+
+
+def told_of(record: Record) -> Mapping[str, Any]:
+    """Return the survey that a collection is of, as it was registered."""
+    found: Mapping[str, Any] = record.settings.get("survey", {})
+    return found
 
 
 @dataclass(eq=False)
@@ -58,9 +83,15 @@ class Served:
         return self.collection.description()
 
     @property
-    def default(self) -> str:
-        """The digest of the mechanism that is used where nothing else is said."""
-        return str(self.told["mechanism"])
+    def default(self) -> str | None:
+        """The digest of the mechanism where nothing else is said; a panel has none."""
+        found: str | None = self.told["mechanism"]
+        return found
+
+    @property
+    def panel(self) -> bool:
+        """Whether each mechanism is somebody's, and holds what is known of that person."""
+        return bool(self.collection.panel)
 
     @property
     def signed(self) -> bool:
@@ -132,6 +163,8 @@ class Service:
         self.mechanisms: dict[str, bytes] = {}
         self.metrics = Metrics()
         self.rates = Rates(settings.requests_per_minute)
+        self.questions = Rates(settings.requests_per_minute)
+        """Requests for results: each lets the store count."""
         self.admin_token = settings.admin_token or new_token()
         self.draining = False
         self.waiting = 0
@@ -203,14 +236,14 @@ class Service:
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
             for name in names:
                 if name in known:
-                    self._refuse_changes(name, known[name].settings.get("survey", {}), content)
-            collections = survey.collections()
-            if any(
-                name not in known or known[name].settings != {"survey": content} for name in names
-            ):
+                    self._refuse_changes(name, told_of(known[name]), content)
+            collections = survey.collections(kept=self._kept(known, names))
+            if any(name not in known or told_of(known[name]) != content for name in names):
                 survey.check().require()
             for name, collection in collections.items():
-                self.store.register(name, _files(collection), {"survey": content})
+                purposes = {each.purpose: each.digest for each in collection.mechanisms.values()}
+                settings = {"survey": content, "purposes": purposes}
+                self.store.register(name, _files(collection), settings)
                 state = known[name].state if name in known else "open"
                 self._add(Served(name, survey, collection, state))
             return names
@@ -234,7 +267,7 @@ class Service:
     def _restore(self, content: Mapping[str, Any], stored: Mapping[str, Record]) -> None:
         """Serve again what was served before, by the same mechanisms."""
         survey = Survey.from_data(content)
-        for name, collection in survey.collections().items():
+        for name, collection in survey.collections(kept=self._kept(stored, stored)).items():
             if name not in stored or name in self.served:
                 continue
             if set(collection.mechanisms) != set(stored[name].mechanisms):
@@ -244,6 +277,14 @@ class Service:
                     remedy="use the version that made them, or export and erase the collection",
                 )
             self._add(Served(name, survey, collection, stored[name].state))
+
+    def _kept(self, known: Mapping[str, Record], names: Iterable[str]) -> StoredMechanisms:
+        """Return the mechanisms that the store has for collections, by what they are for."""
+        digests: dict[str, str] = {}
+        for name in names:
+            if name in known:
+                digests |= known[name].settings.get("purposes", {})
+        return StoredMechanisms(None, digests, self.store)
 
     async def watch(self) -> None:
         """Look every other second at what other servers of the store have changed."""
@@ -327,6 +368,7 @@ class Results:
         self._next: dict[str, asyncio.Task[Counts]] = {}
         self._estimates: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[int, bytes]] = {}
         self._estimating: dict[Any, asyncio.Task[bytes]] = {}
+        self._histories: dict[str, tuple[int, History]] = {}
 
     async def counts(self, name: str) -> Counts:
         """Return the counts with every report that was answered before."""
@@ -347,6 +389,15 @@ class Results:
         finally:
             if self._running.get(name) is task:
                 del self._running[name]
+
+    async def history(self, name: str) -> History:
+        """Return the counts by day; they are read again only after others were counted."""
+        revision = (await self.counts(name)).revision
+        found = self._histories.get(name)
+        if found is None or found[0] != revision:
+            found = revision, await self.read(self._service.store.history, name)
+            self._histories[name] = found
+        return found[1]
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call what takes its time in one of two threads."""
@@ -385,6 +436,7 @@ class Results:
     def forget(self, name: str) -> None:
         """Drop what is kept of a collection."""
         self._estimates = {key: each for key, each in self._estimates.items() if key[0] != name}
+        self._histories.pop(name, None)
 
 
 def _estimate(served: Served, counts: Counts, options: dict[str, str]) -> bytes:

@@ -109,22 +109,36 @@ def _lock(beside: Path, path: Path) -> int:
             ) from None
         try:
             _lock_handle(handle)
-        except OSError:
-            holder = os.read(handle, 20).decode("ascii", "replace").strip()
+        except OSError as error:
+            refusal = _refusal(handle, error, path)
             os.close(handle)
-            raise InUse(
-                "the store is in use by another process",
-                where=str(path),
-                value=int(holder) if holder.isdigit() else None,
-                remedy="stop that server first, or send it your requests: one process has a store",
-            ) from None
+            raise refusal from None
         found = status(beside)
         if found is None or not os.path.samestat(found, os.fstat(handle)):
             os.close(handle)  # whoever had it removed it in between
             continue
-        os.truncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
+        with suppress(OSError):  # it only says who has it
+            os.truncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
         return handle
+
+
+def _refusal(handle: int, error: OSError, path: Path) -> FileError:
+    """Return why a lock cannot be had: somebody has it, or the disk has none."""
+    if POSIX and not isinstance(error, BlockingIOError):
+        return FileError(
+            "cannot lock",
+            where=str(path),
+            value=error.strerror,
+            remedy="keep the store on a disk that has locks",
+        )
+    holder = os.read(handle, 20).decode("ascii", "replace").strip()
+    return InUse(
+        "the store is in use by another process",
+        where=str(path),
+        value=int(holder) if holder.isdigit() else None,
+        remedy="stop that server first, or send it your requests: one process has a store",
+    )
 
 
 def _lock_handle(handle: int) -> None:

@@ -126,13 +126,23 @@ def migrate(connection: Connection, path: Path, changes: Sequence[str] | None = 
     if found == len(changes):
         return
     if found:
-        write_copy(connection, path.with_name(f"{path.name}.version-{found}"))
+        write_copy(connection, _free(path.with_name(f"{path.name}.version-{found}")))
     with transaction(connection):
         for change in changes[found:]:
             for statement in statements(change):
                 connection.run(statement)
         connection.run(f"PRAGMA application_id = {APPLICATION}")
         connection.run(f"PRAGMA user_version = {len(changes)}")
+
+
+def _free(path: Path) -> Path:
+    """Return a name that is not taken: an earlier attempt may have left its copy."""
+    taken = 0
+    free = path
+    while status(free) is not None:
+        taken += 1
+        free = path.with_name(f"{path.name}-{taken}")
+    return free
 
 
 def statements(script: str) -> Iterator[str]:

@@ -215,6 +215,8 @@ class Writer:
         errors: Sequence[Exception | None]
         try:
             errors = self.journal.commit([sent.batch for sent in group])
+            if None in errors:
+                self._failure = ""
         except Exception as error:  # whatever it is, those who wait must hear of it
             self._fail(error)
             errors = [error] * len(group)
@@ -237,8 +239,11 @@ class Writer:
 
     def fold(self) -> None:
         """Fold now; only in the thread."""
+        written = self.journal.unfolded() > 0
         self.journal.fold()
         self._since = None
+        if written:
+            self._failure = ""
         if not self._failure:
             self._next = None
 

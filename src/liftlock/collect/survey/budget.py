@@ -63,6 +63,10 @@ class Spending:
     mechanisms: int
     doubt: Fraction = Fraction(0)
     """With which probability a set of priors that was made from reports does not hold the truth."""
+    any_prior: bool = False
+    """Whether nothing is known of the answers, so that the guarantee holds for every prior."""
+    ldp_alone: bool = False
+    """Whether LDP alone bounds beliefs, though the guarantee is about lifts."""
 
     @property
     def nats(self) -> dict[str, Enclosure]:
@@ -215,8 +219,10 @@ class PersonBudget:
                 ways.append("give a joint prior of the answers if you know one")
         larger = self.smallest_limit(limit)
         if larger:
-            ways.append(f"or allow {larger} as the total")
-        return ", ".join(ways) if ways else "no budget keeps it: an answer may be revealed"
+            ways.append(f"allow {larger} as the total")
+        if not ways:
+            return "no budget keeps it: an answer may be revealed"
+        return ", or ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
 
     def scale_within(self, limit: Notion) -> Fraction | None:
         """Return by what all budgets may be multiplied so that any designs keep a limit.
@@ -224,11 +230,16 @@ class PersonBudget:
         A guarantee of lifts from e^-l to e^u bounds ratios by e^(l + u), so the bound without a
         joint is linear in the budgets; None if some guarantee bounds no ratio.
         """
-        promised = [_promised_levels(each) for each in self.questions]
-        if any(levels is None for levels in promised):
-            return None
+        promised = [_promised_now(each) for each in self.questions]
+        later = Fraction(0)
+        for each in self.questions:
+            omega = _promised_ldp(each).upper
+            if omega is None:
+                return None
+            later += omega * (self.rule.rounds - 1)
         known = [levels for levels in promised if levels is not None]
-        later = sum((omega for *_, omega in known), Fraction(0)) * (self.rule.rounds - 1)
+        if len(known) < len(promised):
+            return None
         most = {}
         for name, side in (("eps_lower", 0), ("eps_upper", 1), ("ldp", 2)):
             sums = [
@@ -315,8 +326,10 @@ def person_budget(
     parts = {each.question: each.levels for each in spendings}
     notes: list[str] = []
     lifted = [each.question for each in spendings if not each.by_ldp]
-    if len({frozenset((groups or {}).get(name, ())) for name in lifted}) > 1:
+    apart = len({frozenset((groups or {}).get(name, ())) for name in lifted}) > 1
+    if apart:
         parts = {name: ldp_alone(levels.ldp) for name, levels in parts.items()}
+        spendings = tuple(replace(each, ldp_alone=True) for each in spendings)
         notes.append(
             "the questions group people differently, and no prior says what is known of somebody "
             "in a group of each: together LDP alone is promised"
@@ -331,9 +344,11 @@ def person_budget(
         names = tuple(joint_of) or tuple(questions)
         levels, attained, said = _joint_levels(questions, joint, names, rule)
         notes += said
+        levels = ldp_alone(levels.ldp) if apart else levels
+        exact_joint = attained and not apart
         others = {name: part for name, part in parts.items() if name not in names}
         parts = {" and ".join(names): levels, **others}
-        exact = attained and not others
+        exact = exact_joint and not others
         how = "by the joint prior of the answers" + (
             f" to {', '.join(names)}, and whatever the others have in common with them"
             if others
@@ -354,7 +369,7 @@ def person_budget(
     )
     if rule.kind == "fresh" and rule.rounds > 1:
         found = replace(found, never_changes=_if_it_never_changes(questions, rule))
-    if found.doubt:
+    if found.doubt and not apart:
         note = (
             f"LIP holds with confidence {found.confidence_text} over the reports of earlier "
             "rounds, LDP whatever is true"
@@ -378,6 +393,8 @@ def _spending(name: str, mechanisms: Sequence[Mechanism], rule: RepeatRule) -> S
         tuple(dict.fromkeys(mechanism.promised for mechanism in mechanisms)),
         len(mechanisms),
         max(map(_doubt, mechanisms)),
+        all(map(_holds_for_all, mechanisms)),
+        not all(map(_speaks_of_lifts, mechanisms, itertools.repeat(rule))),
     )
 
 
@@ -394,14 +411,26 @@ def worst_levels(mechanism: Mechanism, rule: RepeatRule = FIRST) -> LeakageLevel
     bounds them, whatever anybody believed before.
     """
     channel, context = mechanism.channel, mechanism.context
-    if mechanism.per_user:
+    if mechanism.per_user or _speaks_of_lifts(mechanism, rule):
         return measure_levels(channel, context)
-    bare = bool(mechanism.certificate.unprotected)
-    knows = isinstance(context, Prior | PriorSet | Conditional | AnyUserPrior)
+    return ldp_alone(LDP.measure(channel).ratio)
+
+
+def _speaks_of_lifts(mechanism: Mechanism, rule: RepeatRule) -> bool:
+    """Tell whether something is promised of beliefs under what the context says is known."""
+    knows = isinstance(mechanism.context, Prior | PriorSet | Conditional | AnyUserPrior)
     own = rule.repeats and bool(_doubt(mechanism))
-    if mechanism.notion.context_free or bare or own or not knows:
-        return ldp_alone(LDP.measure(channel).ratio)
-    return measure_levels(channel, context)
+    bare = bool(mechanism.certificate.unprotected)
+    return knows and not (mechanism.notion.context_free or bare or own)
+
+
+def _holds_for_all(mechanism: Mechanism) -> bool:
+    """Tell whether the guarantee holds for every prior: its context is the set of all."""
+    context = mechanism.context
+    if not isinstance(context, Intervals):
+        return False
+    lower, upper = context.symbol_ranges
+    return not any(lower) and all(end == 1 for end in upper)
 
 
 def _doubt(mechanism: Mechanism) -> Fraction:
@@ -549,6 +578,23 @@ def _promised_levels(each: Spending) -> tuple[Fraction, Fraction, Fraction] | No
         max(levels[1] for levels in worst),
         max(levels[2] for levels in worst),
     )
+
+
+def _promised_now(each: Spending) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return what counts of the guarantees in this round.
+
+    Lifts under every prior are ratios: those of a prior that is nearly all at one answer. Where LDP
+    alone counts, it is what the guarantees imply.
+    """
+    promised = _promised_levels(each)
+    if promised is None:
+        return None
+    down, up, ratio = promised
+    if each.any_prior:
+        ratio = min(down, up, ratio)
+    if each.any_prior or each.ldp_alone:
+        return ratio, ratio, ratio
+    return promised
 
 
 def _promised_ldp(each: Spending) -> Enclosure:

@@ -167,20 +167,25 @@ class Collection:
 
 
 def make_collection(
-    survey: Survey, question: Question, *, progress: Progress | None = None
+    survey: Survey,
+    question: Question,
+    *,
+    progress: Progress | None = None,
+    kept: KeptMechanisms | None = None,
 ) -> Collection:
     """Design and prove every mechanism of a question, or take those that were kept."""
     name = f"{survey.name}.{question.name}"
-    kept = KeptMechanisms.beside(survey.where)
+    places = [*([] if kept is None else [kept]), KeptMechanisms.beside(survey.where)]
     workshop = Workshop(question, survey.folder)
     found: dict[str, CollectedMechanism] = {}
     digests: list[str] = []
     wanted = list(product(question.populations, workshop.levels))
-    for place, (population, level) in enumerate(wanted, start=1):
+    for number, (population, level) in enumerate(wanted, start=1):
         if progress is not None:
-            progress(Step(f"designing {name}, {place:,} of {len(wanted):,}"))
+            progress(Step(f"designing {name}, {number:,} of {len(wanted):,}"))
         key = purpose(question, population, level)
-        file, made = kept.find(question, population, level) or (None, None)
+        told = (place.find(question, population, level) for place in places)
+        file, made = next(filter(None, told), (None, None))
         if made is None:
             made = workshop.make(population, level)
         each = CollectedMechanism.of(made, population.group, level.name, key, file)

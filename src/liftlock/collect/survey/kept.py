@@ -79,12 +79,10 @@ class KeptMechanisms:
     ) -> tuple[bytes, Mechanism] | None:
         """Return the bytes of a mechanism and what they say, proved again; None if it has none."""
         digest = self.digests.get(purpose(question, population, level))
-        if digest is None or self.folder is None:
+        raw = None if digest is None else self.read(digest)
+        if digest is None or raw is None:
             return None
-        path = self.folder / f"{digest}.json"
-        if not path.is_file():
-            return None
-        raw = path.read_bytes()
+        path = Path(self.place(digest))
         if hashlib.sha256(raw).hexdigest() != digest:
             raise FileError(
                 "a kept mechanism was changed",
@@ -104,6 +102,15 @@ class KeptMechanisms:
                 remedy=f"delete the folder: the index is wrong, and {level.notion} is asked for",
             )
         return raw, made
+
+    def place(self, digest: str) -> str:
+        """Say where a mechanism is kept."""
+        return f"{digest}.json" if self.folder is None else str(self.folder / f"{digest}.json")
+
+    def read(self, digest: str) -> bytes | None:
+        """Return the bytes of a mechanism, None if they are not there."""
+        path = Path(self.place(digest))
+        return path.read_bytes() if self.folder is not None and path.is_file() else None
 
 
 def keep_mechanisms(folder: Path, made: Iterable[tuple[str, str, bytes]]) -> None:

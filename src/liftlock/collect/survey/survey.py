@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from liftlock._runtime.progress import Progress
     from liftlock.collect.survey.check import Check
     from liftlock.collect.survey.collection import Collection
+    from liftlock.collect.survey.kept import KeptMechanisms
     from liftlock.collect.survey.simulation import Simulated
 
 MOST_QUESTIONS = 200
@@ -124,15 +125,20 @@ class Survey:
                 return question
         raise KeyError(name)
 
-    def collections(self, *, progress: Progress | None = None) -> Mapping[str, Collection]:
-        """Design and prove the mechanisms of every question, once; by ``SURVEY.QUESTION``."""
+    def collections(
+        self, *, progress: Progress | None = None, kept: KeptMechanisms | None = None
+    ) -> Mapping[str, Collection]:
+        """Design and prove the mechanisms of every question, once; by ``SURVEY.QUESTION``.
+
+        Those that were kept are proved again, and not designed again.
+        """
         from liftlock.collect.survey.collection import make_collection
 
         found = self._collections
         for question in self.questions:
             name = f"{self.name}.{question.name}"
             if name not in found:
-                found[name] = make_collection(self, question, progress=progress)
+                found[name] = make_collection(self, question, progress=progress, kept=kept)
         return {f"{self.name}.{q.name}": found[f"{self.name}.{q.name}"] for q in self.questions}
 
     def keep_mechanisms(self) -> Path:

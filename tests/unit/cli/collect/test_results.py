@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import operator
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,12 @@ def test_the_next_round_assumes_a_set_of_priors(run: Run, health: Health, suffix
     assert isinstance(known, Intervals)
     assert known.confidence == 0.95 or str(known.confidence) == "19/20"
     assert made["smoking"].populations[0].context is None
+    wide = f"wide.{suffix}"
+    run("collect", "next", "health.yaml", "-o", wide, "--confidence", "0.95", "--drift", "0.1")
+    wider = Survey.read(wide)["flu"].populations[0].context
+    assert isinstance(wider, Intervals)
+    assert all(map(operator.lt, wider.lower, known.lower))
+    assert all(map(operator.gt, wider.upper, known.upper))
     again = run("collect", "next", "health.yaml", "-o", f"next.{suffix}")
     assert again.code == 2
     assert "exists already" in again.err

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -19,6 +21,7 @@ import pytest
 
 from liftlock.cli.collect import collect_command
 from liftlock.collect import Settings
+from tests.postgres_cluster import missing, shared_cluster
 from tests.unit.cli.collect.conftest import Health
 from tests.unit.cli.conftest import Outcome, Run
 
@@ -193,6 +196,29 @@ def test_what_cannot_be_served_is_one_line(
     assert said in done.err
 
 
+def test_the_next_start_serves_the_very_same_mechanisms(health: Health, tmp_path: Path) -> None:
+    """Whatever a newer version would design: what is kept is proved again, and served."""
+    folder = tmp_path / "health.mechanisms"
+    first = start(tmp_path, "health.yaml")
+    try:
+        before = json.loads(first.get("/v1/collections/health.flu"))["mechanism"]
+    finally:
+        assert first.stop() == (0, "")
+    kept = (folder / f"{before}.json").read_text(encoding="utf-8")
+    text = json.dumps(json.loads(kept)).encode()  # as another version might write it
+    digest = hashlib.sha256(text).hexdigest()
+    (folder / f"{digest}.json").write_bytes(text)
+    index = (folder / "index.json").read_text(encoding="utf-8")
+    (folder / "index.json").write_text(index.replace(before, digest), encoding="utf-8")
+    (tmp_path / "health.sqlite").unlink()
+    second = start(tmp_path, "health.yaml")
+    try:
+        assert json.loads(second.get("/v1/collections/health.flu"))["mechanism"] == digest
+        assert second.get(f"/v1/mechanisms/{digest}") == text
+    finally:
+        second.stop()
+
+
 def test_unknown_variables_of_the_environment_are_refused(
     run: Run, health: Health, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,3 +250,36 @@ def test_settings_come_from_a_file_the_environment_and_options(
     assert "owner token" not in made.said
     assert made.said.count("two.sqlite") == 1
     assert made.stop() == (0, "")
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_server_on_postgresql_and_commands_beside_it(
+    run: Run, health: Health, tmp_path: Path
+) -> None:
+    """Several processes may have that store: commands need no admin address."""
+    url = shared_cluster().create_schema()
+    made = start(tmp_path, "health.yaml", "--postgres", url)
+    assert made.process.poll() is None, made.said
+    try:
+        assert re.search(r"^store +postgresql://", made.said, re.MULTILINE)
+        ((digest, numbers),) = health.counts["health.flu"].items()
+        reports = [[f"{at:032x}", at % len(numbers)] for at in range(400)]
+        body = {"batch": "ab" * 16, "mechanism": digest, "reports": reports}
+        request = urllib.request.Request(
+            made.address("people") + "v1/collections/health.flu/reports",
+            data=json.dumps(body).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.load(answer) == {"stored": 400, "rejected": []}
+        beside = ("--store", url)
+        told = json.loads(run("collect", "estimate", "health.yaml", "--json", *beside).out)
+        assert told["health.flu"]["reports"] == 400
+        assert run("collect", "verify", "health.yaml", *beside).out == "the store is sound\n"
+        run("collect", "close", "health.yaml", "--question", "flu", "--yes", *beside)
+        with pytest.raises(urllib.error.HTTPError) as closed:
+            urllib.request.urlopen(request, timeout=60)
+        assert json.load(closed.value)["type"] == "/problems/closed"
+    finally:
+        code, _ = made.stop()
+    assert code == 0

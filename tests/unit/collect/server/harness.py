@@ -51,9 +51,14 @@ def survey_of(**fields: Any) -> Survey:
 class Client:
     """Asks an application in process, on a loop of its own."""
 
-    def __init__(self, application: Any, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        application: Any,
+        headers: Mapping[str, str] | None = None,
+        client: str = "127.0.0.1",
+    ) -> None:
         self.loop = asyncio.new_event_loop()
-        transport = httpx.ASGITransport(app=application, client=("127.0.0.1", 1))
+        transport = httpx.ASGITransport(app=application, client=(client, 1))
         self.http = httpx.AsyncClient(
             transport=transport, base_url="http://collect.test", headers=headers
         )
@@ -115,7 +120,7 @@ class World:
     def layout(self) -> wire.Layout:
         """How reports about the flu are written."""
         served = self.service.served["health.flu"]
-        return served.layouts[served.default]
+        return served.layouts[served.collection.default.digest]
 
     def close(self) -> None:
         """End everything."""

@@ -602,7 +602,7 @@ def chi_square(counts: list[int], weights: list[int]) -> float:
 @needs_node
 def test_the_script_decodes_the_golden_vectors_and_draws_the_exact_law(world: World) -> None:
     served = world.service.served["health.flu"]
-    table = served.collection.mechanisms[served.default]
+    table = served.collection.mechanisms[served.collection.default.digest]
     rows = [[int(weight) for weight in row] for row in table.mechanism.table.weights]
     file = table.file.decode()
     damaged = file.replace(str(rows[0][0]), str(rows[0][0] + 1), 1)

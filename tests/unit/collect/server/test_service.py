@@ -13,6 +13,7 @@ from liftlock.collect.server.service import ChangedSurvey, Service
 from liftlock.collect.settings import Settings
 from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
+from liftlock.collect.survey.design import Workshop
 from liftlock.errors import InputError, LiftlockError
 from tests.unit.collect.server.harness import FLU, new_id, serving, survey_of
 
@@ -131,3 +132,57 @@ def test_files_of_the_survey_are_not_needed_again(tmp_path: Path) -> None:
         assert told["mechanism"] == json.loads(before)["mechanism"]
     finally:
         service.shutdown()
+
+
+def test_a_new_start_designs_nothing_and_proves_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path) as world:
+        world.people.report([(new_id(), 1)])
+        before = world.people.get("/v1/collections/health.flu").json()["mechanism"]
+
+    def fail(*_: Any) -> Any:
+        raise AssertionError("designed again")
+
+    monkeypatch.setattr(Workshop, "make", fail)
+    with serving(tmp_path, survey_of(title="Health")) as world:
+        assert world.people.get("/v1/collections/health.flu").json()["mechanism"] == before
+        assert world.people.counts() == [0, 1, 0, 0]
+        file = world.service.mechanisms[before]
+    with pytest.raises(AssertionError, match="designed again"):
+        changed(guarantee="lip=2").collections()
+    service = Service(Settings(store=str(tmp_path / "store.sqlite"))).open()
+    try:
+        assert service.mechanisms == {before: file}
+    finally:
+        service.shutdown()
+
+
+def test_what_is_known_of_each_person_of_a_panel_is_told_to_nobody(tmp_path: Path) -> None:
+    (tmp_path / "panel.csv").write_text("person,yes,no\nann,0.2,0.8\nbo,0.5,0.5\ncy,0.2,0.8\n")
+    path = tmp_path / "panel.json"
+    question = {"name": "smokes", "ask": "Do you smoke?", "values": ["yes", "no"]}
+    told = {**question, "panel": "panel.csv", "guarantee": "lip=1"}
+    path.write_text(json.dumps({"survey": "panel", "questions": [told]}))
+    survey = Survey.read(path)
+    name = "panel.smokes"
+    collection = survey.collections()[name]
+    own = {person: collection.find(person=person).digest for person in ("ann", "bo", "cy")}
+    assert own["ann"] == own["cy"] != own["bo"]
+    with serving(tmp_path, survey) as world:
+        for at, person in enumerate(own):
+            found = world.people.report(
+                [(new_id(), at % 2)], collection=name, mechanism=own[person]
+            )
+            assert found.json() == {"stored": 1, "rejected": []}
+        wrong = world.people.report([(new_id(), 0)], collection=name, mechanism="0" * 64)
+        parts = ("", "/aggregate", "/history", "/estimate")
+        asked = [world.people.get(f"/v1/collections/{name}{part}") for part in parts]
+        assert [each.status_code for each in (wrong, *asked)] == [409, 200, 200, 200, 200]
+        for each in (wrong, *asked):
+            assert not any(digest in each.text for digest in own.values()), each.text
+        aggregate = asked[1].json()
+        assert (aggregate["counts"], aggregate["reports"]) == (None, 3)
+        headers = {"authorization": f"Bearer {world.service.admin_token}"}
+        known = world.people.get(f"/v1/collections/{name}/aggregate", headers=headers).json()
+        assert known["mechanisms"] == {own["ann"]: [2, 0], own["bo"]: [0, 1]}

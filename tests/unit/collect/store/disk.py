@@ -188,7 +188,7 @@ class Mount(apsw.VFS):
         if path is None:
             return cast(apsw.VFSFile, Handle(self.disk, File()))  # a temporary file
         if path not in files:
-            if not flags[0] & apsw.SQLITE_OPEN_CREATE:
+            if self.disk.read_only or not flags[0] & apsw.SQLITE_OPEN_CREATE:
                 raise refusal(apsw.SQLITE_CANTOPEN)
             # The store itself makes the file and syncs its folder; see `Place.create`.
             files[path] = File(named=bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB))

@@ -24,7 +24,7 @@ from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.store.sqlite_file import migrations, statements
 from liftlock.errors import FileError
 from tests.unit.collect.store.disk import Disk
-from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, SqliteHome, served
+from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, SqliteHome, served, spread
 
 LARGE = Mechanism(70_000)
 """Its outputs take 4 bytes: none comes by chance behind the id of its report."""
@@ -276,9 +276,37 @@ def test_a_disk_that_fills_between_answer_and_fold(tmp_path: Path) -> None:
     with pytest.raises(NotWritable, match="full"):
         store.counts(NAME)
     assert store.ready()["unfolded"] == 1000
+    with pytest.raises(NotWritable, match="full"):
+        store.store(LARGE.batch([(1000, 2)]))
+    assert not store.ready()["writable"]
     disk.room = None
     assert store.counts(NAME).total == 1000
+    assert store.ready()["writable"]
     assert store.verify() == []
+    store.shutdown()
+
+
+def test_a_fold_that_fails_is_forgotten(tmp_path: Path) -> None:
+    disk = Disk()
+    store = SqliteStore(tmp_path / "store.sqlite", connect=disk.connect, every=NEVER, fresh=9)
+    store.register(NAME, served(LARGE), {})
+    store.store(LARGE.batch((spread(at), 1) for at in range(300)))
+    assert store.counts(NAME).total == 300
+    seen = store._journal._known[NAME].seen
+    before = seen.sizes
+    assert before.small
+    assert before.large
+    store.store(LARGE.batch((spread(at), 2) for at in range(200, 600)))
+    for room in (0, 6_000, 12_000):
+        disk.room = sum(len(file.now) for file in disk.files.values()) + room
+        with pytest.raises(NotWritable, match="full"):
+            store.counts(NAME)
+        assert seen.sizes == before
+    disk.room = None
+    counts = store.counts(NAME)
+    assert counts.mechanisms[LARGE.digest][:3] == (0, 300, 300)
+    assert counts.repeated == 100
+    assert seen.sizes.small + seen.sizes.large == seen.count() == 600
     store.shutdown()
 
 
@@ -293,6 +321,20 @@ def test_a_disk_that_becomes_read_only(tmp_path: Path) -> None:
     disk.read_only = False
     store = SqliteStore(tmp_path / "store.sqlite", connect=disk.connect)
     assert store.counts(NAME).total == 0
+    store.shutdown()
+
+
+def test_a_store_on_a_read_only_disk_is_not_opened_and_not_locked(tmp_path: Path) -> None:
+    disk = Disk()
+    path = tmp_path / "store.sqlite"
+    SqliteStore(path, connect=disk.connect).shutdown()
+    disk.read_only = True
+    with pytest.raises(NotWritable, match="cannot write"):
+        SqliteStore(path, connect=disk.connect)
+    disk.read_only = False
+    store = SqliteStore(path, connect=disk.connect)
+    store.note("Ada", "looks")
+    assert len(store.trail()) == 1
     store.shutdown()
 
 
@@ -537,7 +579,6 @@ def test_a_change_of_version_is_made_whole_after_a_backup(
         assert look.execute("PRAGMA user_version").fetchone() == (1,)
         assert not look.execute("SELECT 1 FROM sqlite_schema WHERE name = 'extra'").fetchall()
     look.close()
-    copy.unlink()
     good = [*first, "CREATE TABLE extra (x); -- nothing; more\nINSERT INTO extra VALUES ('a;b');"]
     monkeypatch.setattr(embedded, "migrations", lambda: good)
     store = SqliteHome(path.parent).open()
@@ -548,6 +589,7 @@ def test_a_change_of_version_is_made_whole_after_a_backup(
         assert look.execute("PRAGMA user_version").fetchone() == (2,)
     look.close()
     monkeypatch.setattr(embedded, "migrations", lambda: first)
+    assert copy.with_name(f"{copy.name}-1").exists()
     old = SqliteStore(copy)
     assert old.counts(NAME).total == 1
     old.shutdown()

@@ -346,3 +346,37 @@ def test_a_refusal_names_those_that_spend_most() -> None:
     assert "q30: LDP 0.939" in told
     assert told.count(": LDP") == 12
     assert "; 28 more spend less; by the bound" in told
+
+
+def test_remedies_keep_the_total_where_ldp_alone_counts() -> None:
+    """Questions that group people differently, and questions of which nothing is known."""
+    prior = Prior.from_counts({0: 1, 1: 3})
+    free = Intervals.all_priors([0, 1])
+
+    def designed(
+        scale: Fraction, near: Prior | Intervals, groups: dict[str, list[str]] | None = None
+    ) -> PersonBudget:
+        made = ll.design(near, ll.LIP("1").scaled(scale), utility="frequencies")
+        return person_budget({"a": [made], "b": [made]}, groups=groups)
+
+    groups = {"a": ["north", "south"], "b": ["young", "old"]}
+    apart = designed(Fraction(1), prior, groups=groups)
+    scale = apart.scale_within(ll.LIP("2"))
+    assert scale == Fraction(1, 2)
+    assert not apart.allows(ll.LIP("2"))
+    assert designed(scale, prior, groups=groups).allows(ll.LIP("2"))
+    # LIP for every prior is LDP of the same level: no budget is given away.
+    unknown = designed(Fraction(1), free)
+    assert unknown.allows(ll.LDP("2"))
+    assert unknown.scale_within(ll.LDP("1")) == Fraction(1, 2)
+    assert designed(Fraction(1, 2), free).allows(ll.LDP("1"))
+
+
+def test_a_joint_beside_other_groups_promises_ldp_alone() -> None:
+    coin = mechanism(Prior.from_counts({0: 1, 1: 3}), [[40, 24], [24, 40]])
+    asked = {"a": [coin], "b": [coin], "c": [coin]}
+    copies = Prior.from_counts({(0, 0): 1, (1, 1): 3})
+    alike = person_budget(asked, joint=copies, joint_of=("a", "b"))
+    apart = person_budget(asked, joint=copies, joint_of=("a", "b"), groups={"c": ["old", "young"]})
+    assert alike.ratios["lip"] != alike.ratios["ldp"]
+    assert apart.ratios["lip"] == apart.ratios["ldp"] == Fraction(40, 24) ** 3
