@@ -25,10 +25,10 @@ import pytest
 from scipy import stats
 
 import liftlock as ll
+from liftlock.collect import Settings
 from liftlock.collect.server.pages import COOKIE, static_files
 from liftlock.collect.server.pictures import Span, beliefs_of, days_chart
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.check import make_consent
