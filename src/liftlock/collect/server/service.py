@@ -231,6 +231,8 @@ class Service:
         to it. Nothing is registered unless everything can be.
         """
         with self._putting:
+            if survey.tokens == "signed":
+                _ = self.tokens  # without their key it cannot be served
             content = survey.content()
             known = self.store.collections()
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
