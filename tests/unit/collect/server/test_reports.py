@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import app
+from liftlock.collect import app, wire
 from liftlock.collect.survey import Survey
 from tests.unit.collect.server.harness import REPORTS, Client, World, new_id, serving, survey_of
 
