@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import http.client
 import os
 import sqlite3
@@ -25,8 +24,8 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,19 +35,17 @@ from rich.console import Console, Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from liftlock.collect.store.sqlite import SqliteStore
-from liftlock.collect.wire import Batch
-from tests.faults.collect_server import NAME, NEVER, Server, started
+from benchmarks.bench_store import FOLD, KNOWN, Plain, bodies, fold
+from tests.faults.collect_server import NAME, Server, started
 from tests.faults.load import Result, run_apart
 from tests.postgres_cluster import Cluster, cluster, missing
 
 SECONDS = 3.0
 ROUNDS = 3
-CONNECTIONS = 128
+CONNECTIONS = 256
 SINGLE = 256
 """Connections that send one report at a time."""
 REPORTS = 100
-FOLDED = 1_000_000
 MANY = 10**8
 
 
@@ -85,29 +82,13 @@ def time_sync(folder: Path, times: int = 60) -> float:
     return statistics.median(found)
 
 
-@contextmanager
-def raw_journal(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file with a journal table, as durable as the store's."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "locking_mode = EXCLUSIVE"):
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY, body BLOB)"
-        )
-        connection.execute("CREATE TABLE IF NOT EXISTS seen (id BLOB PRIMARY KEY) WITHOUT ROWID")
-        yield connection
-
-
-def insert_raw(connection: sqlite3.Connection, size: int, group: int, seconds: float) -> float:
-    """Insert bodies in groups, each its own transaction; return how many a second."""
-    body = os.urandom(size)
+def append_for(plain: Plain, content: list[bytes], group: int, seconds: float) -> float:
+    """Commit blobs to SQLite itself in groups; return how many a second."""
     done = 0
     start = time.perf_counter()
     while time.perf_counter() - start < seconds:
-        connection.execute("BEGIN")
-        connection.executemany("INSERT INTO journal (body) VALUES (?)", [(body,)] * group)
-        connection.execute("COMMIT")
-        done += group
+        plain.append(content, group)
+        done += len(content)
     return done / (time.perf_counter() - start)
 
 
@@ -158,51 +139,6 @@ def ask(address: str, path: str) -> bytes:
     return content
 
 
-# --- folding ------------------------------------------------------------------------------------
-
-
-def compare_folds(folder: Path) -> tuple[Rate, Rate]:
-    """Fold reports in the store, and insert the same ids, sorted, into a table of SQLite."""
-    folds, inserts = Rate(), Rate()
-    random = np.random.default_rng(1)
-    store = SqliteStore(folder / "fold.sqlite", every=NEVER, at_most=10**9, queue=1 << 20)
-    file = b"stands for a mechanism"
-    digest = hashlib.sha256(file).hexdigest()
-    store.register(NAME, {digest: (4, file)}, {})
-    with raw_journal(folder / "raw-fold.sqlite") as connection:
-        connection.execute("PRAGMA cache_size = -24576")
-        for _ in range(ROUNDS):
-            ids = np.frombuffer(random.bytes(16 * FOLDED), np.uint8).reshape(-1, 16)
-            reports = np.zeros((FOLDED, 17), np.uint8)
-            reports[:, :16] = ids
-            reports[:, 16] = random.integers(0, 4, FOLDED)
-            for at in range(0, FOLDED, 1000):
-                store.store(Batch(NAME, digest, 1, reports[at : at + 1000].tobytes()))
-            start = time.perf_counter()
-            store.counts(NAME)
-            folds.rates.append(FOLDED / (time.perf_counter() - start))
-            start = time.perf_counter()
-            for at in range(0, FOLDED, FOLDED // 2):
-                insert_sorted(connection, ids[at : at + FOLDED // 2])
-            inserts.rates.append(FOLDED / (time.perf_counter() - start))
-    store.shutdown()
-    return folds, inserts
-
-
-def insert_sorted(connection: sqlite3.Connection, ids: np.ndarray[Any, Any]) -> None:
-    """Sort ids and insert them in one transaction."""
-    words = np.ascontiguousarray(ids).view(">u8").reshape(-1, 2)
-    order = np.lexsort((words[:, 1], words[:, 0]))
-    raw = ids[order].tobytes()
-    connection.execute("BEGIN")
-    connection.executemany(
-        "INSERT OR IGNORE INTO seen VALUES (?)",
-        ((raw[at : at + 16],) for at in range(0, len(raw), 16)),
-    )
-    connection.execute("COMMIT")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 # --- estimating ---------------------------------------------------------------------------------
 
 
@@ -249,15 +185,16 @@ def run(seconds: float = SECONDS) -> Group:
     with tempfile.TemporaryDirectory(prefix="liftlock-bench-") as name:
         folder = Path(name)
         rows, sync = _sqlite(folder, seconds)
-        folds, inserts = compare_folds(folder)
-        rows.append(
-            Row(
-                f"fold of {FOLDED:,} over a sorted insert",
-                ">= 0.8",
-                f"{folds.over(inserts):.2f}",
-                f"{_many(folds.rates)} and {_many(inserts.rates)} ids/s",
+        for known in KNOWN:
+            ratio, lag, _ = fold(folder, known)
+            rows.append(
+                Row(
+                    f"fold of {FOLD:,} into {known:,} over a sorted insert",
+                    ">= 0.8",
+                    f"{ratio:.2f}",
+                    f"{lag:.2f} s at most",
+                )
             )
-        )
         times = time_estimates(folder)
         few, many = times.values()
         rows.append(
@@ -286,15 +223,17 @@ def _sqlite(folder: Path, seconds: float) -> tuple[list[Row], float]:
         enter = stack.enter_context
         empty = enter(started("empty"))
         deferred = enter(started("service", "--deferred", "--store", str(folder / "one.sqlite")))
-        raw = enter(raw_journal(folder / "raw.sqlite"))
+        raw = Plain(folder / "raw.sqlite")
+        stack.callback(raw.connection.close)
+        hundreds, ones = bodies(CONNECTIONS, REPORTS, 1), bodies(10, 1, 2)
         for _ in range(ROUNDS):
             syncs.append(time_sync(folder))
             for kind in ("binary", "json"):
                 measure(empty, rates[f"empty {kind}"], seconds, kind=kind)
                 measure(deferred, rates[f"journal {kind}"], seconds, kind=kind)
-            rates["raw"].rates.append(insert_raw(raw, 17 * REPORTS, CONNECTIONS, seconds))
+            rates["raw"].rates.append(append_for(raw, hundreds, CONNECTIONS, seconds))
             measure(deferred, rates["single"], seconds, connections=SINGLE, reports=1)
-            rates["commits"].rates.append(insert_raw(raw, 17, 1, seconds))
+            rates["commits"].rates.append(append_for(raw, ones, 1, seconds))
     with started("service", "--store", str(folder / "two.sqlite")) as folding:
         for _ in range(ROUNDS):
             measure(folding, rates["folding"], 2 * seconds)

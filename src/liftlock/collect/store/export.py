@@ -184,6 +184,7 @@ def write_aggregates(
     export: Export, folder: str | Path, *, replace: bool = False
 ) -> dict[str, Path]:
     """Write a `liftlock.aggregate` file for each mechanism; return where, by its digest."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
     written = {}
     for digest, aggregate in export.aggregates().items():
         written[digest] = Path(folder) / f"{export.collection}.{digest[:16]}.aggregate.json"

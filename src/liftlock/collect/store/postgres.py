@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ from liftlock.collect.store.protocol import (
     width_of,
 )
 from liftlock.collect.store.sqlite import check_mechanisms
-from liftlock.collect.store.writer import AT_MOST, EVERY, Writer
+from liftlock.collect.store.writer import EVERY, Writer
 from liftlock.errors import InputError, LiftlockError, extra
 
 with extra("collect"):
@@ -60,10 +60,12 @@ Result = TypeVar("Result")
 
 LOCK = 0x11F7
 """The first key of the advisory lock under which a process folds or changes collections."""
-AT_ONCE = 100_000
-"""Reports that are folded in one transaction, about."""
+AT_ONCE = 50_000
+"""Reports that are folded in one transaction, about; and after so many it is time to fold."""
 BACKLOG = 3
 """How many times as many reports may wait to be folded: then storing waits for the fold."""
+PAUSE = 0.02
+"""Seconds between two looks at how far another process has come with folding."""
 SLOWEST = 5.0
 """Seconds that a group waits for the fold at most."""
 DEAD = 10_000
@@ -150,11 +152,13 @@ WHERE journal.seq = folded.seq AND journal.day = ANY(%s::date[])
 
 _COUNT_WAITING = """
 SELECT coalesce(sum(octet_length(body) / (16 + CASE
-    WHEN outputs <= 256 THEN 1 WHEN outputs <= 65536 THEN 2 ELSE 4 END)), 0)::int8
+    WHEN outputs <= 256 THEN 1 WHEN outputs <= 65536 THEN 2 ELSE 4 END)), 0)::int8,
+    coalesce(min(seq), 0)
 FROM journal JOIN mechanism ON mechanism.id = journal.mechanism
 """
 
 _LOCK = "SELECT pg_advisory_xact_lock(%s, hashtext(current_schema()))"
+_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%s, hashtext(current_schema()))"
 
 
 JOINED = 1_900
@@ -512,7 +516,7 @@ class _Folder:
         url: str,
         tick: Callable[[], None],
         every: float = EVERY,
-        at_most: int = AT_MOST,
+        at_most: int = AT_ONCE,
         **_: Any,
     ) -> None:
         self.failure = ""
@@ -526,6 +530,8 @@ class _Folder:
         self._changed = threading.Condition()
         self._since: float | None = None
         """When the oldest report that is not folded yet was stored, or later."""
+        self._marks: deque[tuple[float, int]] = deque(maxlen=1000)
+        """When the journal ended with which row."""
         self._dead: dict[str, int] = {}
         self._stopping = False
         self._cleaned: date | None = None
@@ -542,6 +548,8 @@ class _Folder:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
+            with suppress(LiftlockError):
+                self.fold_all()
         self._session.stop()
 
     def add(self, number: int) -> None:
@@ -567,36 +575,40 @@ class _Folder:
     def fold_all(self) -> None:
         """Fold everything that was stored before."""
         with self._one_at_a_time:
-            ((last,),) = self._session.run(_last_row)
-            reached = 0
-            while last is not None and reached < last:
-                folded = self._session.run(fold_some)
-                if folded is None:
-                    break
-                reached = folded.last
-                for day, rows in folded.rows.items():
-                    self._dead[day] = self._dead.get(day, 0) + rows
-                with self._changed:
-                    self.backlog = max(0, self.backlog - folded.reports)
-                    if not self.backlog:
-                        self._since = None
-                    self._changed.notify_all()
+            self._fold_to(self._session.run(_last_row), fold_some)
+
+    def _fold_to(self, last: int, fold: Callable[[Connection[Any]], _Folded]) -> None:
+        reached = 0
+        while reached < last:
+            folded = self._session.run(fold)
+            if not folded.last:
+                break  # another process has folded the rest, or does so now
+            reached = folded.last
+            for day, rows in folded.rows.items():
+                self._dead[day] = self._dead.get(day, 0) + rows
+            with self._changed:
+                self.backlog = max(0, self.backlog - folded.reports)
+                if not self.backlog:
+                    self._since = None
+                self._changed.notify_all()
 
     def _run(self) -> None:
-        while not self._stopping:  # and once more when it is
+        while not self._stopping:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._stopping or (self.backlog >= self._at_most and not self.failure),
-                    self._every,
-                )
+                self._changed.wait_for(self._is_due, self._every)
             self._turn()
 
+    def _is_due(self) -> bool:
+        return self._stopping or (self.backlog >= self._at_most and not self.failure)
+
     def _turn(self) -> None:
-        begun = time.monotonic()
+        """Fold what waits, or see how far another process has come with it."""
         try:
-            self.fold_all()
             with self._one_at_a_time:
-                ((waiting,),) = self._session.run(_count_waiting)
+                last = self._session.run(_last_row)
+                self._marks.append((time.monotonic(), last))
+                self._fold_to(last, fold_if_free)
+                waiting, first = self._session.run(_count_waiting)
                 self._clean()
             self._tick()
             self.failure = ""
@@ -607,8 +619,16 @@ class _Folder:
             return
         with self._changed:
             self.backlog = waiting
-            self._since = begun if waiting else None
+            self._since = self._time_before(first) if waiting else None
             self._changed.notify_all()
+        if waiting >= self._at_most:
+            time.sleep(PAUSE)
+
+    def _time_before(self, row: int) -> float:
+        """Return a time at which a row of the journal was not there yet."""
+        while len(self._marks) > 1 and self._marks[1][1] < row:
+            self._marks.popleft()
+        return self._marks[0][0]
 
     def _clean(self) -> None:
         """Use the room of folded rows again, and remove days that are over."""
@@ -629,33 +649,44 @@ class _Folded:
     """What one transaction has folded."""
 
     last: int
-    """The number of the last row."""
+    """The number of the last row; 0: there was none."""
     reports: int
     rows: dict[str, int]
     """The rows by day."""
 
 
-def fold_some(connection: Connection[Any]) -> _Folded | None:
-    """Fold the oldest rows of the journal in one transaction; None if there are none."""
+def fold_some(connection: Connection[Any]) -> _Folded:
+    """Fold the oldest rows of the journal in one transaction."""
     with connection.transaction():
         take_lock(connection)
-        waiting: dict[int, list[Row]] = {}
-        folded: list[int] = []
-        days: Counter[str] = Counter()
-        reports = 0
-        for seq, row, collection in _read_rows(connection):
-            folded.append(seq)
-            days[row.day] += 1
-            if collection is not None:
-                waiting.setdefault(collection, []).append(row)
-                reports += len(row.body) // (16 + row.width)
-            if reports >= AT_ONCE:
-                break
-        if not folded:
-            return None
-        for collection, rows in waiting.items():
-            _count(connection, collection, sift(rows))
-        connection.execute(_FORGET, (folded, list(days)))
+        return _fold(connection)
+
+
+def fold_if_free(connection: Connection[Any]) -> _Folded:
+    """Do the same, but nothing if another process does."""
+    with connection.transaction():
+        ((free,),) = connection.execute(_TRY_LOCK, (LOCK,)).fetchall()
+        return _fold(connection) if free else _Folded(0, 0, {})
+
+
+def _fold(connection: Connection[Any]) -> _Folded:
+    waiting: dict[int, list[Row]] = {}
+    folded: list[int] = []
+    days: Counter[str] = Counter()
+    reports = 0
+    for seq, row, collection in _read_rows(connection):
+        folded.append(seq)
+        days[row.day] += 1
+        if collection is not None:
+            waiting.setdefault(collection, []).append(row)
+            reports += len(row.body) // (16 + row.width)
+        if reports >= AT_ONCE:
+            break
+    if not folded:
+        return _Folded(0, 0, {})
+    for collection, rows in waiting.items():
+        _count(connection, collection, sift(rows))
+    connection.execute(_FORGET, (folded, list(days)))
     return _Folded(folded[-1], reports, dict(days))
 
 
@@ -692,12 +723,16 @@ def _places(ids: bytes, some: bytes) -> list[int]:
     return places
 
 
-def _last_row(connection: Connection[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute("SELECT max(seq) FROM journal").fetchall()
+def _last_row(connection: Connection[Any]) -> int:
+    last: int
+    ((last,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchall()
+    return last
 
 
-def _count_waiting(connection: Connection[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute(_COUNT_WAITING).fetchall()
+def _count_waiting(connection: Connection[Any]) -> tuple[int, int]:
+    """Return how many reports wait, and the first row that does."""
+    ((waiting, first),) = connection.execute(_COUNT_WAITING).fetchall()
+    return waiting, first
 
 
 def _execute(statement: sql.Composed, connection: Connection[Any]) -> None:

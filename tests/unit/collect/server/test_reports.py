@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import app
+from liftlock.collect import app, wire
 from liftlock.collect.survey import Survey
-from tests.unit.collect.server.harness import REPORTS, World, new_id, serving, survey_of
+from tests.unit.collect.server.harness import REPORTS, Client, World, new_id, serving, survey_of
 
 TYPE = {"content-type": "application/json"}
 
@@ -155,6 +154,12 @@ def test_one_address_has_a_limit_and_this_machine_has_none(tmp_path: Path) -> No
         assert statuses("2001:db8::1") == [200, 200, 200, 429, 429]
         assert statuses("2001:db8::2") == [429] * 5
         assert statuses("127.0.0.1") == [200] * 5
+        asked = Client(world.public, client="203.0.113.9")
+        try:
+            path = "/v1/collections/health.flu/aggregate"
+            assert [asked.get(path).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+        finally:
+            asked.close()
         assert sum(world.people.counts()) == 14
 
 

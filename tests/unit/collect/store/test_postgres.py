@@ -25,9 +25,11 @@ from liftlock.collect.store.copies import fill_from_copy
 from liftlock.collect.store.postgres import (
     PostgresStore,
     drop_days,
+    fold_if_free,
     fold_some,
     make_day,
     migrate,
+    take_lock,
 )
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.errors import FileError, InputError, LiftlockError
@@ -337,6 +339,39 @@ def test_two_that_fold_at_once(url: str) -> None:
         store.shutdown()
 
 
+def test_a_process_does_not_wait_for_another_one_that_folds(url: str) -> None:
+    store = open_store(url, every=NEVER)
+    store.store(NUMBERED.batch(numbered(range(10))))
+    with connect(url) as one, connect(url) as other, one.transaction():
+        take_lock(one)
+        assert fold_if_free(other).last == 0
+        assert store.ready()["unfolded"] == 10
+    with connect(url) as other:
+        assert fold_if_free(other).reports == 10
+    assert once(store, 10)
+    store.shutdown()
+
+
+def test_the_lag_is_that_of_the_oldest_report(url: str) -> None:
+    store = open_store(url, every=0.01)
+    with connect(url) as one:
+        with one.transaction():
+            take_lock(one)
+            for at in range(20):
+                store.store(NUMBERED.batch(numbered(range(at, at + 1))))
+                time.sleep(0.01)
+            begun = time.monotonic()
+            lag = store.ready()["lag"]
+            assert lag >= 0.1
+            assert store.ready()["unfolded"] > 0
+        end = time.monotonic() + 60
+        while store.ready()["unfolded"] and time.monotonic() < end:
+            time.sleep(0.01)
+        assert store.ready()["lag"] < lag + time.monotonic() - begun
+    assert once(store, 20)
+    store.shutdown()
+
+
 # --- the same as SQLite ---------------------------------------------------------------------------
 
 
@@ -510,9 +545,8 @@ def test_rows_of_a_collection_that_is_gone_are_dropped(url: str) -> None:
             (bytes(17),),
         )
         folded = fold_some(connection)
-        assert folded is not None
-        assert folded.reports == 0
-        assert fold_some(connection) is None
+        assert (folded.reports, folded.rows) == (0, {"2026-03-01": 1})
+        assert fold_some(connection).last == 0
     assert store.verify() == []
     store.shutdown()
 
