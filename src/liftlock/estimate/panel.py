@@ -71,6 +71,17 @@ class PanelTable:
         return Inverse.of(self.rows, self.chances)
 
     @cached_property
+    def spread(self) -> Floats:
+        """The variance that the posterior of each value has under the prior."""
+        return np.maximum(self.chances @ self.posteriors**2 - self.masses**2, 0.0)
+
+    @cached_property
+    def farthest(self) -> Floats:
+        """How far the posterior of each value can be from its prior."""
+        found: Floats = np.abs(self.posteriors - self.masses).max(axis=0)
+        return found
+
+    @cached_property
     def reach(self) -> int:
         """The class of its users: no score of theirs is above 2^reach."""
         if not self.inverse.full or not np.isfinite(self.inverse.matrix).all():
@@ -175,10 +186,8 @@ def _add_posteriors(
     totals["posteriors"] += reports @ posteriors
     totals["squares"] += reports @ posteriors**2
     totals["priors"] += number * masses
-    spread = table.chances @ posteriors**2 - masses**2
-    totals["spreads"] += number * np.maximum(spread, 0.0)
-    farthest = np.abs(posteriors - masses).max(axis=0)
-    totals["reaches"] = np.maximum(totals["reaches"], farthest)
+    totals["spreads"] += number * table.spread
+    totals["reaches"] = np.maximum(totals["reaches"], table.farthest)
 
 
 def _add_scores(

@@ -74,7 +74,10 @@ async def _shown(request: Request) -> tuple[Served, bool]:
 
     And whether its mechanisms may be named: those of a panel hold what is known of each person.
     """
-    served = service_of(request).find(request.path_params["collection"])
+    service = service_of(request)
+    served = service.find(request.path_params["collection"])
+    if request.client is not None and not service.questions.allows(request.client.host):
+        raise Problem("too-many-requests")
     told = "authorization" in request.headers
     if served.survey.results != "public" or (served.panel and told):
         await operator_of(request, ("analyst",))
@@ -121,7 +124,7 @@ async def history(request: Request) -> Response:
     served, named = await _shown(request)
     service = service_of(request)
     require_least(served, await service.results.counts(served.name))
-    found = await service.results.read(service.store.history, served.name)
+    found = await service.results.history(served.name)
     least = served.survey.least
     totals = {day: sum(map(sum, counts.values())) for day, counts in sorted(found.items())}
     days = {day: enough(found[day], least, named) for day, n in totals.items() if n >= least}
@@ -177,7 +180,7 @@ async def openapi(request: Request) -> Response:
     return answer(told, request, cache="no-cache")
 
 
-_RESULTS = ("unknown-collection", "too-few-reports", "busy")
+_RESULTS = ("unknown-collection", "too-few-reports", "too-many-requests", "busy")
 COUNTS = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 BY_MECHANISM = {"type": "object", "additionalProperties": COUNTS}
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("liftlock.collect")
 
+History = dict[str, dict[str, tuple[int, ...]]]
+"""Counts by day and mechanism."""
+
 FREE = frozenset({"title", "people", "closes"})
 """What of a survey may change while there are reports: nothing that people agreed to."""
 
@@ -160,6 +163,8 @@ class Service:
         self.mechanisms: dict[str, bytes] = {}
         self.metrics = Metrics()
         self.rates = Rates(settings.requests_per_minute)
+        self.questions = Rates(settings.requests_per_minute)
+        """Requests for results: each lets the store count."""
         self.admin_token = settings.admin_token or new_token()
         self.draining = False
         self.waiting = 0
@@ -169,6 +174,7 @@ class Service:
         self._tokens: WriteTokens | None = None
         self._opened = False
         self.readers = ThreadPoolExecutor(2, "liftlock-read")
+        self.estimators = ThreadPoolExecutor(1, "liftlock-estimate")
         self._designer = ThreadPoolExecutor(1, "liftlock-design")
         self._putting = threading.Lock()
         self.results = Results(self)
@@ -211,6 +217,7 @@ class Service:
         if self._opened:
             self._opened = False
             self.readers.shutdown()
+            self.estimators.shutdown()
             self._designer.shutdown()
             self.store.shutdown()
 
@@ -226,6 +233,8 @@ class Service:
         to it. Nothing is registered unless everything can be.
         """
         with self._putting:
+            if survey.tokens == "signed":
+                _ = self.tokens  # without their key it cannot be served
             content = survey.content()
             known = self.store.collections()
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
@@ -363,6 +372,7 @@ class Results:
         self._next: dict[str, asyncio.Task[Counts]] = {}
         self._estimates: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[int, bytes]] = {}
         self._estimating: dict[Any, asyncio.Task[bytes]] = {}
+        self._histories: dict[str, tuple[int, History]] = {}
 
     async def counts(self, name: str) -> Counts:
         """Return the counts with every report that was answered before."""
@@ -383,6 +393,15 @@ class Results:
         finally:
             if self._running.get(name) is task:
                 del self._running[name]
+
+    async def history(self, name: str) -> History:
+        """Return the counts by day; they are read again only after others were counted."""
+        revision = (await self.counts(name)).revision
+        found = self._histories.get(name)
+        if found is None or found[0] != revision:
+            found = revision, await self.read(self._service.store.history, name)
+            self._histories[name] = found
+        return found[1]
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call what takes its time in one of two threads."""
@@ -410,7 +429,10 @@ class Results:
         self, served: Served, counts: Counts, options: Mapping[str, str], key: Any, working: Any
     ) -> bytes:
         try:
-            body: bytes = await self.read(_estimate, served, counts, dict(options))
+            loop = asyncio.get_running_loop()
+            body = await loop.run_in_executor(
+                self._service.estimators, _estimate, served, counts, dict(options)
+            )
         finally:
             del self._estimating[working]
         if len(self._estimates) >= 256:
@@ -421,6 +443,7 @@ class Results:
     def forget(self, name: str) -> None:
         """Drop what is kept of a collection."""
         self._estimates = {key: each for key, each in self._estimates.items() if key[0] != name}
+        self._histories.pop(name, None)
 
 
 def _estimate(served: Served, counts: Counts, options: dict[str, str]) -> bytes:

@@ -593,6 +593,14 @@ class ResultView:
     """None where there are fewer reports than are shown."""
     content: Mapping[str, Any] | None
     history: Mapping[str, Mapping[str, Sequence[int]]]
+    why: str = ""
+    """Why there is no estimate, though there are reports."""
+
+    @property
+    def revision(self) -> tuple[str, str, int, str]:
+        """What changes whenever something in the view does."""
+        folds = -1 if self.counted is None else self.counted.revision
+        return self.served.name, self.state, folds, self.why
 
     @property
     def ask(self) -> str:
@@ -623,7 +631,7 @@ class ResultView:
         if self.counted is None:
             return f"Results are shown from {counted(self.least, 'report')} on."
         if self.content is None:
-            return "There is no report yet." if not self.total else "There is no estimate."
+            return f"There is no estimate: {self.why}." if self.total else "There is no report yet."
         return ""
 
     @property

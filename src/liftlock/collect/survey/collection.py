@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,12 @@ from liftlock.collect.survey.question import Question
 from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.collect.survey.values import Grid, Profiles, Range
 from liftlock.errors import InputError
+from liftlock.model import Prior
 from liftlock.model.alphabet import label_to_json
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.survey import Survey
+    from liftlock.estimate.panel import PanelTable
     from liftlock.mechanism import Mechanism
 
 
@@ -51,6 +54,15 @@ class CollectedMechanism:
         file = (mechanism.to_json() + "\n").encode("utf-8") if file is None else file
         digest = hashlib.sha256(file).hexdigest()
         return cls(digest, file, mechanism, len(mechanism.table.outputs), group, level, purpose)
+
+    @cached_property
+    def panel_table(self) -> PanelTable:
+        """The table of people with a prior of their own, and what a report of theirs says."""
+        from liftlock.estimate.panel import PanelTable
+
+        prior = self.mechanism.context
+        assert isinstance(prior, Prior)
+        return PanelTable.of(self.mechanism.table, prior)
 
     def content(self) -> dict[str, Any]:
         """Return what is said of it in public: the promise, and of whom."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError
-from liftlock.model import Prior
 
 if TYPE_CHECKING:
     from liftlock.collect.survey.collection import CollectedMechanism, Collection
@@ -131,15 +130,11 @@ def _estimate_groups(given: Given, options: Mapping[str, Any], least: int) -> di
 
 def _estimate_panel(given: Given, options: Mapping[str, Any]) -> Estimate:
     """Estimate from people with a prior each, by the table of each distinct one."""
-    from liftlock.estimate.panel import PanelTable, estimate_panel
+    from liftlock.estimate.panel import estimate_panel
 
     told = dict(options)
     of, value = told.pop("of"), told.pop("value", None)
-    tables = []
-    for each, reports in given:
-        prior = each.mechanism.context
-        assert isinstance(prior, Prior)
-        tables.append((PanelTable.of(each.mechanism.table, prior), reports.counts))
+    tables = [(each.panel_table, reports.counts) for each, reports in given]
     found = estimate_panel(tables, given[0][0].mechanism.table, of, value=value, **told)
     said = f"people with {len(tables):,} distinct priors, each read by the table made for it"
     return replace(found, remarks=(said, *found.remarks))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from liftlock.collect.store import open_store
 from tests.unit.cli.collect.conftest import Health
+from tests.unit.cli.collect.worlds import fill
 from tests.unit.cli.conftest import Run
 
 
@@ -66,3 +67,24 @@ def test_write_tokens_need_a_survey_that_asks_for_them(run: Run, health: Health)
     assert lines[0] == ["question", "id", "tag"]
     assert {name for name, _, _ in lines[1:]} == {"health.flu"}
     assert len({name for _, name, _ in lines[1:]}) == 3
+
+
+def test_reports_that_two_servers_counted_are_found(
+    run: Run, health: Health, tmp_path: Path
+) -> None:
+    """South counted one in two of the reports that the other server has."""
+    half = {
+        name: {digest: [number // 2 for number in numbers] for digest, numbers in counts.items()}
+        for name, counts in health.counts.items()
+    }
+    fill(tmp_path / "south.sqlite", health.survey, half)
+    done = run("collect", "verify", "health.yaml", "--apart-from", "south.sqlite", "--json")
+    assert done.code == 1
+    told = json.loads(done.out)
+    assert told["wrong"] == []
+    assert {each["collection"]: each["ids"] for each in told["shared"]} == {
+        name: sum(map(sum, counts.values())) for name, counts in half.items()
+    }
+    fill(tmp_path / "apart.sqlite", health.survey, {})
+    apart = run("collect", "verify", "health.yaml", "--apart-from", "apart.sqlite")
+    assert (apart.code, apart.out.count("0 reports are also counted in apart.sqlite")) == (0, 2)

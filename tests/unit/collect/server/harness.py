@@ -16,10 +16,8 @@ from typing import Any
 
 import httpx
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import admin_app, app
+from liftlock.collect import Settings, admin_app, app, wire
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.survey import Survey
 
 TODAY = date(2026, 5, 4)
@@ -51,9 +49,14 @@ def survey_of(**fields: Any) -> Survey:
 class Client:
     """Asks an application in process, on a loop of its own."""
 
-    def __init__(self, application: Any, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        application: Any,
+        headers: Mapping[str, str] | None = None,
+        client: str = "127.0.0.1",
+    ) -> None:
         self.loop = asyncio.new_event_loop()
-        transport = httpx.ASGITransport(app=application, client=("127.0.0.1", 1))
+        transport = httpx.ASGITransport(app=application, client=(client, 1))
         self.http = httpx.AsyncClient(
             transport=transport, base_url="http://collect.test", headers=headers
         )

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import app
+from liftlock.collect import app, wire
 from liftlock.collect.survey import Survey
-from tests.unit.collect.server.harness import REPORTS, World, new_id, serving, survey_of
+from tests.unit.collect.server.harness import REPORTS, Client, World, new_id, serving, survey_of
 
 TYPE = {"content-type": "application/json"}
 
@@ -63,6 +62,8 @@ def test_only_reports_without_such_an_output_are_rejected(world: World) -> None:
         (b"{}", {"content-type": "text/plain"}, 415, "unsupported-media-type"),
         (b"{}", {**TYPE, "content-encoding": "gzip"}, 415, "unsupported-media-type"),
         (b"x" * 300_000, TYPE, 413, "too-large"),
+        (b"x", {**TYPE, "content-length": "-1"}, 400, "malformed"),
+        (b"x", {**TYPE, "content-length": "9" * 5000}, 413, "too-large"),
         (b"x", {"content-type": wire.BINARY}, 400, "malformed"),
     ],
 )
@@ -155,6 +156,12 @@ def test_one_address_has_a_limit_and_this_machine_has_none(tmp_path: Path) -> No
         assert statuses("2001:db8::1") == [200, 200, 200, 429, 429]
         assert statuses("2001:db8::2") == [429] * 5
         assert statuses("127.0.0.1") == [200] * 5
+        asked = Client(world.public, client="203.0.113.9")
+        try:
+            path = "/v1/collections/health.flu/aggregate"
+            assert [asked.get(path).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+        finally:
+            asked.close()
         assert sum(world.people.counts()) == 14
 
 
