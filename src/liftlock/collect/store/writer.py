@@ -166,6 +166,8 @@ class Writer:
             return
         self.journal = journal
         self._plan()
+        # What a kill left is folded before anybody asks; on a full disk, when there is space.
+        self._mend()
         opened.set_result(journal)
         running = True
         while running:
