@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from liftlock.collect.server.app import admin_app, app
+from liftlock.collect import Settings, admin_app, app
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.survey import Survey
 from liftlock.collect.wire import Batch, Layout
 from tests.browser.chromium import CHROMIUM, OPTIONS

@@ -24,7 +24,7 @@ pytestmark = needs_browser
 SECRET = "zwetschgenkuchen"
 """The true answer: whatever leaves the page, and whatever stays in it, is searched for this."""
 FALSE_ALARM = 1e-6
-DRAWS = 200_000
+DRAWS = 120_000
 WIDTHS = (360, 768, 1280)
 
 PLANTED = {
@@ -46,6 +46,7 @@ WIDE = {
     "ask": "Which of these words, of any length and in any direction of writing, is yours?",
     "values": ["کوه بلند", "a" * 70, "<b>bold</b>", *(f"value {n}" for n in range(17))],
     "guarantee": "ldp=2",
+    "method": "k-rr",
 }
 
 
@@ -383,55 +384,58 @@ WORDS = """() => {
     array instanceof BigUint64Array ? array.fill(WORDn) : drawn(array);
 }"""
 """Words that are not random, so that the row is known from the report."""
+LEFT = """[...document.querySelectorAll("input")]
+  .filter((each) => each.checked || (each.type === "number" && each.value)).length"""
+"""How many fields still hold an answer."""
 
 
 @pytest.mark.parametrize(
-    ("question", "given", "counts_as"),
+    ("question", "answers"),
     [
-        (PAY, "0", "0 to 100"),
-        (PAY, "99.99", "0 to 100"),
-        (PAY, "100", "100 to 200"),
-        (PAY, "-5", "0 to 100"),
-        (PAY, "1e9", "300 to 400"),
-        (WHERE, "x 4 to 6, y 2 to 4", (2, 1)),
-        (WHERE, "x 0 to 2, y 0 to 2", (0, 0)),
-        (WORK, ("clerk", "off"), ("clerk", "off")),
-        (WORK, ("gamer", "idle"), ("gamer", "idle")),
-        (PLANTED, SECRET, SECRET),
+        (
+            PAY,
+            {
+                ("0",): "0 to 100",
+                ("99.99",): "0 to 100",
+                ("100",): "100 to 200",
+                ("-5",): "0 to 100",
+                ("1e9",): "300 to 400",
+            },
+        ),
+        (WHERE, {("x 4 to 6, y 2 to 4",): (2, 1), ("x 0 to 2, y 0 to 2",): (0, 0)}),
+        (WORK, {("clerk", "off"): ("clerk", "off"), ("gamer", "idle"): ("gamer", "idle")}),
+        (PLANTED, {(SECRET,): SECRET}),
     ],
-    ids=str,
+    ids=["number", "place", "profile", "choice"],
 )
 def test_an_answer_is_looked_up_in_its_row(
-    question: dict[str, Any], given: Any, counts_as: Any, tmp_path: Path, browser: Any
+    question: dict[str, Any], answers: dict[tuple[str, ...], Any], tmp_path: Path, browser: Any
 ) -> None:
     name = f"health.{question['name']}"
     with reachable(tmp_path, survey_of(questions=[question])) as served:
         table = served.service.served[name].collection.default.mechanism.table
-        row, aliases = table.inputs.index(counts_as), AliasTable.build(table.weights, table.bits)
-        # The words at which this row is most unlike the others tell it from them.
+        aliases = AliasTable.build(table.weights, table.bits)
         words = [place * ((1 << 64) // 97) for place in range(97)]
         outputs = [[decode(aliases, at, word) for at in range(aliases.rows)] for word in words]
-        apart = sorted(range(97), key=lambda place: outputs[place].count(outputs[place][row]))
-        for place in apart[:2]:
+        for given, counts_as in answers.items():
+            row = table.inputs.index(counts_as)
+            # The word at which this row is most unlike the others tells it from them.
+            place = min(range(97), key=lambda at: outputs[at].count(outputs[at][row]))
             context = browser.new_context()
-            script = WORDS.replace("WORD", str(words[place]))
-            context.add_init_script(f"({script})()")
+            context.add_init_script(f"({WORDS.replace('WORD', str(words[place]))})()")
             watched = Watched(context.new_page())
             page = watched.page
             open_page(watched, served.people)
-            if question is PAY:
-                page.get_by_role("spinbutton").fill(given)
-            else:
-                for label in given if isinstance(given, tuple) else (given,):
-                    page.get_by_role("radio", name=label).check()
+            for each in given:
+                if question is PAY:
+                    page.get_by_role("spinbutton").fill(each)
+                else:
+                    page.get_by_role("radio", name=each).check()
             page.get_by_role("button", name="Answer").click()
             page.get_by_text("Sent, and stored.").wait_for()
             [[_, output]] = json.loads(watched.bodies[0])["reports"]
-            assert output == outputs[place][row]
-            assert page.locator("input:checked").count() == 0
-            assert page.evaluate(
-                "[...document.querySelectorAll('input[type=number]')].every((e) => !e.value)"
-            )
+            assert output == outputs[place][row], given
+            assert page.evaluate(LEFT) == 0
             context.close()
 
 
@@ -526,6 +530,43 @@ def test_whoever_answered_an_earlier_round_does_not_answer(tmp_path: Path, brows
         assert watched.page.locator("fieldset:not(:disabled)").count() == 0
         assert served.total("health-2.cake") == 0
     context.close()
+
+
+@pytest.mark.parametrize("rule", ["memo=2", "fresh=2"])
+def test_a_later_round_repeats_or_draws_anew_as_the_rule_says(
+    rule: str, tmp_path: Path, browser: Any
+) -> None:
+    names = ["health", "health-2", "health-3"]
+    surveys = [
+        survey_of(
+            survey=name, questions=[PLANTED], repeat=rule, **({"earlier": before} if before else {})
+        )
+        for name, before in ((each, names[:at]) for at, each in enumerate(names))
+    ]
+    with reachable(tmp_path, *surveys) as served:
+        tables = [served.service.served[f"{name}.cake"].collection.default for name in names[:2]]
+        assert tables[0].digest == tables[1].digest
+        table = tables[0].mechanism.table
+        row, aliases = table.inputs.index(SECRET), AliasTable.build(table.weights, table.bits)
+        drawn = {decode(aliases, row, at * ((1 << 64) // 97)): at for at in range(97)}
+        (one, first), (other, second) = list(drawn.items())[:2]
+        context = browser.new_context()
+        found = []
+        for name, at in ((names[0], first), (names[1], second)):
+            watched = Watched(context.new_page())
+            word = str(at * ((1 << 64) // 97))
+            watched.page.add_init_script(f"({WORDS.replace('WORD', word)})()")
+            watched.page.goto(f"{served.people}/s/{name}")
+            answer(watched)
+            found.append(json.loads(watched.bodies[0])["reports"][0])
+            stored = "".join(watched.page.evaluate(STORED))
+            assert SECRET not in stored
+        assert found[0][0] != found[1][0]
+        assert [found[0][1], found[1][1]] == [one, one if rule.startswith("memo") else other]
+        watched.page.goto(f"{served.people}/s/health-3")
+        watched.page.get_by_text("as often as the survey promises").wait_for()
+        assert served.total("health-3.cake") == 0
+        context.close()
 
 
 # --- how it looks ---------------------------------------------------------------------------------
@@ -623,13 +664,15 @@ def test_nothing_sticks_out_and_everything_can_be_read(
         page.goto(place)
         if place.endswith("people/s/health"):
             page.get_by_role("button", name="Answer").first.wait_for()
-        for opened in (False, True):
-            if opened:
-                page.evaluate(
-                    "document.querySelectorAll('details').forEach((each) => (each.open = true))"
-                )
+        ways = [(True, "ltr"), (True, "rtl")] if width == 360 else [(False, "ltr"), (True, "ltr")]
+        for opened, direction in ways:
+            page.evaluate(
+                "([open, dir]) => { document.documentElement.dir = dir;"
+                " for (const each of document.querySelectorAll('details')) each.open = open; }",
+                [opened, direction],
+            )
             found = page.evaluate(MEASURE)
-            where = f"{place} at {width}, {scheme}, details {opened}"
+            where = f"{place} at {width}, {scheme}, {direction}, details {opened}"
             assert found["scroll"] <= found["client"], where
             for part in ("bad", "cut", "small", "faint", "unnamed"):
                 assert found[part] == [], (where, part)

@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from liftlock.collect import Settings
 from liftlock.collect.server import run as running
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.store import Store
 from liftlock.collect.survey import Survey
 from tests.faults.load import Aim

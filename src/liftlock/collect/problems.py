@@ -239,7 +239,7 @@ class Problem(Exception):
 
     def body(self) -> bytes:
         """Return the body of the answer."""
-        return json.dumps(self.content(), ensure_ascii=False).encode()
+        return json.dumps(self.content(), ensure_ascii=False).encode("utf-8", "replace")
 
     def headers(self) -> dict[str, str]:
         """Return the headers of the answer."""

@@ -42,3 +42,7 @@ def test_those_who_are_to_come_again_are_told_when() -> None:
     later = {key for key in KINDS if "retry-after" in Problem(key).headers()}
     assert later == {"busy", "too-many-requests", "read-only", "disk-full"}
     assert Problem("busy", headers={"retry-after": "7"}).headers()["retry-after"] == "7"
+
+
+def test_half_of_a_character_is_no_failure() -> None:
+    assert json.loads(Problem("malformed", "\udcff").body())["detail"] == "?"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.collect.settings import Settings
+from liftlock.collect import Settings
 from liftlock.errors import FileError, InputError
 
 

@@ -17,9 +17,10 @@ from liftlock.collect.server import pages
 from liftlock.collect.server.admin import ADMIN
 from liftlock.collect.server.openapi import Endpoint, routes
 from liftlock.collect.server.public import PUBLIC
-from liftlock.collect.server.reports import PREFIX, SUFFIX, Responder
+from liftlock.collect.server.reports import PREFIX, SUFFIX, Responder, problem_of
 from liftlock.collect.server.service import Service
 from liftlock.collect.settings import Settings
+from liftlock.collect.store import StoreError, UnknownCollection
 from liftlock.errors import LiftlockError
 
 if TYPE_CHECKING:
@@ -62,7 +63,13 @@ class Application:
             self._origins = set()
         self._inner = Starlette(
             routes=[*routes(endpoints), *pages(self.service)],
-            exception_handlers={Problem: _refuse, HTTPException: _refuse_http},
+            exception_handlers={
+                Problem: _refuse,
+                HTTPException: _refuse_http,
+                StoreError: _refuse_store,
+                UnknownCollection: _refuse_store,
+                Exception: _refuse_store,
+            },
         )
         self._inner.router.redirect_slashes = False
         self._inner.state.service = self.service
@@ -198,6 +205,10 @@ async def _refuse(_: Request, problem: Any) -> Response:
 async def _refuse_http(request: Request, error: Any) -> Response:
     kind = "method-not-allowed" if error.status_code == 405 else "not-found"
     return await _refuse(request, Problem(kind, headers=error.headers))
+
+
+async def _refuse_store(request: Request, error: Any) -> Response:
+    return await _refuse(request, problem_of(error))
 
 
 def where_of(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -41,6 +41,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 COOKIE = "liftlock_token"
 _LONGEST_FORM = 4096
+_MOST_KEPT = 256
+"""So many rendered pages are kept until something in them changes."""
 _HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
@@ -107,6 +109,7 @@ class Pages:
         self.service = service
         self._mechanisms: dict[str, MechanismView] = {}
         self._consents: dict[str, tuple[Survey, Consent]] = {}
+        self._rendered: dict[tuple[str, ...], tuple[Survey, Hashable, str]] = {}
 
     def found(self, request: Request) -> list[Served]:
         """Return the collections of the survey in the address."""
@@ -119,14 +122,22 @@ class Pages:
         every = {each.survey.name: each.survey for each in self.service.served.values()}
         return [SurveyView(survey) for survey in every.values()]
 
-    async def render(self, request: Request, template: str, policy: str, **values: Any) -> Response:
-        """Render a page beside the loop that takes reports: pictures take their time."""
+    async def render(
+        self, request: Request, template: str, policy: str, state: Hashable, **values: Any
+    ) -> Response:
+        """Render a page of a survey, unless it was rendered in this state before.
 
-        def work() -> Response:
-            return page(request, template, policy, **values)
-
-        found: Response = await self.service.results.read(work)
-        return found
+        That is done beside the loop that takes reports: pictures take their time.
+        """
+        survey: SurveyView = values["survey"]
+        key = template, root_of(request), survey.key, f"{values.get('who')} {values.get('links')}"
+        found = self._rendered.get(key)
+        if found is None or found[0] is not survey.survey or found[1] != state:
+            text: str = await self.service.results.read(fill, request, template, values)
+            if len(self._rendered) >= _MOST_KEPT:
+                self._rendered.clear()
+            found = self._rendered[key] = survey.survey, state, text
+        return respond(found[2], policy, private=template == "results.html")
 
     def mechanisms_of(self, served: Served) -> tuple[MechanismView, ...]:
         """Return the mechanisms that are shown of a collection; their pictures are kept.
@@ -167,27 +178,31 @@ class Pages:
         total = counts.total
         if total < served.survey.least:
             return ResultView(served, key, state, mechanisms, total, None, None, {})
-        content = None
+        content, why = None, ""
         if total:
-            content = json.loads(await results.estimate(served, {}))
+            try:
+                content = json.loads(await results.estimate(served, {}))
+            except Problem as problem:
+                why = problem.detail or problem.kind.title
         history = await results.history(served.name)
-        return ResultView(served, key, state, mechanisms, total, counts, content, history)
+        return ResultView(served, key, state, mechanisms, total, counts, content, history, why)
 
     async def show_results(
         self, request: Request, served: list[Served], who: Operator | None
     ) -> Response:
         """Show what was collected of a survey."""
         survey = SurveyView(served[0].survey)
+        views = await self.result_views(served)
         return await self.render(
             request,
             "results.html",
             FORM_POLICY if who else PLAIN_POLICY,
-            private=True,
+            tuple(view.revision for view in views),
             title=f"Results: {survey.title}",
             survey=survey,
             facts=survey.facts,
             together=(await self.consent_to(survey.survey)).together,
-            results=await self.result_views(served),
+            results=views,
             who=who.name if who else "",
             folder="" if who else "results/",
             links=bool(who and who.role == "owner" and links_of(served)),
@@ -235,6 +250,7 @@ class PublicPages(Pages):
             request,
             "survey.html",
             QUESTION_POLICY,
+            tuple((each.collection, each.state) for each in questions),
             title=survey.title,
             survey=survey,
             consent=consent,
@@ -403,14 +419,15 @@ def links_of(served: Sequence[Served]) -> dict[str, str]:
 
 
 def is_own(request: Request) -> bool:
-    """Tell whether a form comes from a page of this address: other pages may not send one."""
+    """Tell whether a form comes from a page of this address: other pages may not send one.
+
+    Browsers say so themselves on secure pages; otherwise they say where the form comes from.
+    """
     site = request.headers.get("sec-fetch-site")
-    if site is not None and site != "same-origin":
-        return False
-    origin = request.headers.get("origin")
-    if origin is None:
-        return site is not None
-    return urlsplit(origin).netloc == request.headers.get("host")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.headers.get("origin", "")
+    return origin != "" and urlsplit(origin).netloc == request.headers.get("host")
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -529,10 +546,19 @@ def page(
     **values: Any,
 ) -> Response:
     """Render a page with the headers that keep it to itself."""
+    return respond(fill(request, template, values), policy, status, private=private)
+
+
+def fill(request: Request, template: str, values: Mapping[str, Any]) -> str:
+    """Put values in a template."""
     from liftlock import __version__
 
     told = {"admin": False, "who": "", "root": root_of(request), "version": __version__}
-    text = templates().get_template(template).render(told | values)
+    return templates().get_template(template).render(told | dict(values))
+
+
+def respond(text: str, policy: str, status: int = 200, *, private: bool) -> Response:
+    """Answer with a page."""
     # Of a page without referrers a browser does not say where a form comes from.
     headers = {
         "content-security-policy": policy,

@@ -130,7 +130,9 @@ def _check_headers(headers: Any, most: int) -> bool:
         if name == b"content-type":
             media = value.partition(b";")[0].strip().lower()
         elif name == b"content-length":
-            if int(value) > most:
+            if not value.isdigit():
+                raise Problem("malformed", "content-length is no number")
+            if len(value) > 18 or int(value) > most:
                 raise Problem("too-large", most=most)
         elif name == b"content-encoding" and value.lower() != b"identity":
             raise Problem("unsupported-media-type", "the body is compressed")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from liftlock.collect.server.app import admin_app, app, silence_access_logs, where_of
 from liftlock.collect.server.limits import Sweeper, guarded
@@ -109,17 +109,13 @@ class _Server(uvicorn.Server):
 
 def _server(application: Any, service: Service) -> _Server:
     settings = service.settings
-    protocol: type[Any] = H11Protocol
-    if find_spec("httptools") is not None:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-        protocol = HttpToolsProtocol
     config = uvicorn.Config(
         application,
         http=guarded(
-            protocol, connections=settings.most_connections, headers=settings.most_headers
+            HttpToolsProtocol,
+            connections=settings.most_connections,
+            headers=settings.most_headers,
         ),
-        h11_max_incomplete_event_size=settings.most_headers,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -174,6 +174,7 @@ class Service:
         self._tokens: WriteTokens | None = None
         self._opened = False
         self.readers = ThreadPoolExecutor(2, "liftlock-read")
+        self.estimators = ThreadPoolExecutor(1, "liftlock-estimate")
         self._designer = ThreadPoolExecutor(1, "liftlock-design")
         self._putting = threading.Lock()
         self.results = Results(self)
@@ -216,6 +217,7 @@ class Service:
         if self._opened:
             self._opened = False
             self.readers.shutdown()
+            self.estimators.shutdown()
             self._designer.shutdown()
             self.store.shutdown()
 
@@ -231,6 +233,8 @@ class Service:
         to it. Nothing is registered unless everything can be.
         """
         with self._putting:
+            if survey.tokens == "signed":
+                _ = self.tokens  # without their key it cannot be served
             content = survey.content()
             known = self.store.collections()
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
@@ -425,7 +429,10 @@ class Results:
         self, served: Served, counts: Counts, options: Mapping[str, str], key: Any, working: Any
     ) -> bytes:
         try:
-            body: bytes = await self.read(_estimate, served, counts, dict(options))
+            loop = asyncio.get_running_loop()
+            body = await loop.run_in_executor(
+                self._service.estimators, _estimate, served, counts, dict(options)
+            )
         finally:
             del self._estimating[working]
         if len(self._estimates) >= 256:

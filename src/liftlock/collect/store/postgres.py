@@ -62,7 +62,7 @@ LOCK = 0x11F7
 """The first key of the advisory lock under which a process folds or changes collections."""
 AT_ONCE = 50_000
 """Reports that are folded in one transaction, about; and after so many it is time to fold."""
-BACKLOG = 3
+BACKLOG = 2
 """How many times as many reports may wait to be folded: then storing waits for the fold."""
 PAUSE = 0.02
 """Seconds between two looks at how far another process has come with folding."""
@@ -575,22 +575,23 @@ class _Folder:
     def fold_all(self) -> None:
         """Fold everything that was stored before."""
         with self._one_at_a_time:
-            self._fold_to(self._session.run(_last_row), fold_some)
+            last = self._session.run(_last_row)
+            reached = 0
+            while reached < last:
+                folded = self._session.run(fold_some)
+                if not folded.last:
+                    break  # another process has folded the rest
+                reached = folded.last
+                self._note(folded)
 
-    def _fold_to(self, last: int, fold: Callable[[Connection[Any]], _Folded]) -> None:
-        reached = 0
-        while reached < last:
-            folded = self._session.run(fold)
-            if not folded.last:
-                break  # another process has folded the rest, or does so now
-            reached = folded.last
-            for day, rows in folded.rows.items():
-                self._dead[day] = self._dead.get(day, 0) + rows
-            with self._changed:
-                self.backlog = max(0, self.backlog - folded.reports)
-                if not self.backlog:
-                    self._since = None
-                self._changed.notify_all()
+    def _note(self, folded: _Folded) -> None:
+        for day, rows in folded.rows.items():
+            self._dead[day] = self._dead.get(day, 0) + rows
+        with self._changed:
+            self.backlog = max(0, self.backlog - folded.reports)
+            if not self.backlog:
+                self._since = None
+            self._changed.notify_all()
 
     def _run(self) -> None:
         while not self._stopping:
@@ -605,9 +606,9 @@ class _Folder:
         """Fold what waits, or see how far another process has come with it."""
         try:
             with self._one_at_a_time:
-                last = self._session.run(_last_row)
-                self._marks.append((time.monotonic(), last))
-                self._fold_to(last, fold_if_free)
+                self._marks.append((time.monotonic(), self._session.run(_last_row)))
+                folded = self._session.run(fold_if_free)
+                self._note(folded)
                 waiting, first = self._session.run(_count_waiting)
                 self._clean()
             self._tick()
@@ -621,7 +622,7 @@ class _Folder:
             self.backlog = waiting
             self._since = self._time_before(first) if waiting else None
             self._changed.notify_all()
-        if waiting >= self._at_most:
+        if not folded.last and waiting >= self._at_most:
             time.sleep(PAUSE)
 
     def _time_before(self, row: int) -> float:

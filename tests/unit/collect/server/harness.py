@@ -16,10 +16,8 @@ from typing import Any
 
 import httpx
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import admin_app, app
+from liftlock.collect import Settings, admin_app, app, wire
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.survey import Survey
 
 TODAY = date(2026, 5, 4)

@@ -69,6 +69,7 @@ def meaning_of(body: bytes, digest: bytes) -> tuple[str, list[tuple[bytes, int]]
     return ("reports" if reports else "malformed"), reports
 
 
+@pytest.mark.soak
 @settings(max_examples=sized(150, 5000))
 @given(
     reports=st.lists(st.tuples(st.binary(min_size=16, max_size=16), st.integers(0, 5)), max_size=6),

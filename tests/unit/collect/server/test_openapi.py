@@ -75,11 +75,13 @@ def check(schema: Any, endpoint: Endpoint, headers: dict[str, str]) -> None:
             send()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("endpoint", PUBLIC, ids=lambda each: each.name)
 def test_the_public_address_is_as_its_document_says(public_schema: Any, endpoint: Endpoint) -> None:
     check(public_schema, endpoint, {})
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("endpoint", ADMIN, ids=lambda each: each.name)
 def test_the_address_of_operators_is_as_its_document_says(
     shared: World, admin_schema: Any, endpoint: Endpoint

@@ -25,10 +25,10 @@ import pytest
 from scipy import stats
 
 import liftlock as ll
+from liftlock.collect import Settings
 from liftlock.collect.server.pages import COOKIE, static_files
 from liftlock.collect.server.pictures import Span, beliefs_of, days_chart
 from liftlock.collect.server.service import Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.check import make_consent
@@ -440,9 +440,30 @@ def test_results_of_analysts_are_not_on_the_public_address(tmp_path: Path) -> No
         assert "/results" not in world.people.get("/s/health").text
 
 
+def test_pages_that_are_kept_follow_reports_states_and_surveys(tmp_path: Path) -> None:
+    days = [date(2026, 5, 4)]
+    with serving_on(tmp_path, days, closes="2026-05-04") as world:
+        texts = []
+        for number in (10, 20):
+            send(world, number)
+            texts.append(read(world.people.get("/s/health/results")).text)
+        assert "10 reports, open" in texts[0]
+        assert "30 reports, open" in texts[1]
+        assert (
+            world.people.get("/s/health/results").text == world.people.get("/s/health/results").text
+        )
+        assert read(world.people.get("/s/health")).all("fieldset")
+        world.service.put(survey_of(title="Renamed", closes="2026-05-04"))
+        assert "Renamed" in read(world.people.get("/s/health")).text
+        assert "Renamed" in read(world.people.get("/s/health/results")).text
+        days[0] = date(2026, 5, 5)
+        assert not read(world.people.get("/s/health")).all("fieldset")
+        assert "30 reports, closed" in read(world.people.get("/s/health/results")).text
+
+
 # --- signing in -----------------------------------------------------------------------------------
 
-OWN = {"sec-fetch-site": "same-origin", "origin": "http://collect.test"}
+OWN = {"origin": "http://collect.test"}
 
 
 def sign_in(world: World, token: str, **headers: str) -> httpx.Response:
@@ -490,6 +511,11 @@ def test_forms_of_other_pages_do_nothing(headers: dict[str, str], world: World) 
     sign_in(world, world.service.admin_token)
     assert world.nobody("POST", "/sign-out", headers={**OWN, **headers}).status_code == 403
     assert world.nobody.get("/s/health").status_code == 200
+
+
+def test_a_browser_is_believed_where_a_form_comes_from_also_behind_a_proxy(world: World) -> None:
+    headers = {"sec-fetch-site": "same-origin", "origin": "https://public.example"}
+    assert sign_in(world, world.service.admin_token, **headers).status_code == 303
 
 
 def test_a_form_without_a_sender_does_nothing(world: World) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.collect import wire
-from liftlock.collect.server.app import app
+from liftlock.collect import app, wire
 from liftlock.collect.survey import Survey
 from tests.unit.collect.server.harness import REPORTS, Client, World, new_id, serving, survey_of
 
@@ -63,6 +62,8 @@ def test_only_reports_without_such_an_output_are_rejected(world: World) -> None:
         (b"{}", {"content-type": "text/plain"}, 415, "unsupported-media-type"),
         (b"{}", {**TYPE, "content-encoding": "gzip"}, 415, "unsupported-media-type"),
         (b"x" * 300_000, TYPE, 413, "too-large"),
+        (b"x", {**TYPE, "content-length": "-1"}, 400, "malformed"),
+        (b"x", {**TYPE, "content-length": "9" * 5000}, 413, "too-large"),
         (b"x", {"content-type": wire.BINARY}, 400, "malformed"),
     ],
 )

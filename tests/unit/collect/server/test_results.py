@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import json
+import logging
 import random
 import threading
 from dataclasses import dataclass
@@ -305,3 +307,42 @@ def test_answers_are_json_that_other_readers_read(world: World) -> None:
     for part in ("", "/estimate", "/aggregate", "/history"):
         content = world.people.get(FLU_PATH + part).content
         assert json.loads(content) == msgspec.json.decode(content)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A collection whose estimates fail, with words that nobody should read."""
+
+    collection: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.collection, name)
+
+    def estimate(self, counts: Any, **options: Any) -> Any:
+        raise RuntimeError("words of a failure")
+
+
+def test_a_failure_is_a_problem_too_and_its_words_stay_inside(world: World) -> None:
+    fill(world)
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    log = logging.getLogger("liftlock.collect")
+    served = world.service.served["health.flu"]
+    served.collection = Broken(served.collection)  # type: ignore[assignment]
+    log.addHandler(handler)
+    try:
+        found = world.people.get(f"{FLU_PATH}/estimate")
+    finally:
+        log.removeHandler(handler)
+    assert (found.status_code, found.json()["type"]) == (500, "/problems/internal")
+    assert "RuntimeError at" in written.getvalue()
+    assert "words of a failure" not in written.getvalue() + found.text
+
+
+def test_a_store_that_was_ended_is_busy(world: World) -> None:
+    world.service.store.shutdown()
+    for part in ("aggregate", "estimate", "history"):
+        found = world.people.get(f"{FLU_PATH}/{part}")
+        assert (found.status_code, found.json()["type"]) == (503, "/problems/busy")
+    found = world.operator("POST", f"{FLU_PATH}/close")
+    assert (found.status_code, found.json()["type"]) == (503, "/problems/busy")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from liftlock.collect import Settings
 from liftlock.collect.server.service import ChangedSurvey, Service
-from liftlock.collect.settings import Settings
 from liftlock.collect.store import open_store
 from liftlock.collect.survey import Survey
 from liftlock.collect.survey.design import Workshop
