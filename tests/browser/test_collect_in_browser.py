@@ -532,6 +532,43 @@ def test_whoever_answered_an_earlier_round_does_not_answer(tmp_path: Path, brows
     context.close()
 
 
+@pytest.mark.parametrize("rule", ["memo=2", "fresh=2"])
+def test_a_later_round_repeats_or_draws_anew_as_the_rule_says(
+    rule: str, tmp_path: Path, browser: Any
+) -> None:
+    names = ["health", "health-2", "health-3"]
+    surveys = [
+        survey_of(
+            survey=name, questions=[PLANTED], repeat=rule, **({"earlier": before} if before else {})
+        )
+        for name, before in ((each, names[:at]) for at, each in enumerate(names))
+    ]
+    with reachable(tmp_path, *surveys) as served:
+        tables = [served.service.served[f"{name}.cake"].collection.default for name in names[:2]]
+        assert tables[0].digest == tables[1].digest
+        table = tables[0].mechanism.table
+        row, aliases = table.inputs.index(SECRET), AliasTable.build(table.weights, table.bits)
+        drawn = {decode(aliases, row, at * ((1 << 64) // 97)): at for at in range(97)}
+        (one, first), (other, second) = list(drawn.items())[:2]
+        context = browser.new_context()
+        found = []
+        for name, at in ((names[0], first), (names[1], second)):
+            watched = Watched(context.new_page())
+            word = str(at * ((1 << 64) // 97))
+            watched.page.add_init_script(f"({WORDS.replace('WORD', word)})()")
+            watched.page.goto(f"{served.people}/s/{name}")
+            answer(watched)
+            found.append(json.loads(watched.bodies[0])["reports"][0])
+            stored = "".join(watched.page.evaluate(STORED))
+            assert SECRET not in stored
+        assert found[0][0] != found[1][0]
+        assert [found[0][1], found[1][1]] == [one, one if rule.startswith("memo") else other]
+        watched.page.goto(f"{served.people}/s/health-3")
+        watched.page.get_by_text("as often as the survey promises").wait_for()
+        assert served.total("health-3.cake") == 0
+        context.close()
+
+
 # --- how it looks ---------------------------------------------------------------------------------
 
 MEASURE = """() => {

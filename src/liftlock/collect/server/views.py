@@ -102,9 +102,13 @@ class MechanismView:
         """How far one of its reports can move a belief."""
         return beliefs_of(self.made.mechanism)
 
-    def rows_of(self, counts: Counts) -> Rows:
+    def counts_of(self, counts: Counts) -> tuple[int, ...]:
         """Return how often each of its reports came."""
-        numbers = counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+        return counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+
+    def rows_of(self, counts: Counts) -> Rows:
+        """Return the same as rows of a table."""
+        numbers = self.counts_of(counts)
         return [[f"r{place}", f"{number:,}"] for place, number in enumerate(numbers, start=1)]
 
 
@@ -147,51 +151,54 @@ class NumberField:
 
 
 @dataclass(frozen=True)
-class MapRow:
-    """A row of places: its name, and the choice in each column."""
+class Step:
+    """A column or a row of places: where it begins, and where it ends."""
 
-    name: str
-    cells: tuple[Choice, ...]
+    low: str
+    high: str
+
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
+
+    @classmethod
+    def cut(cls, ends: tuple[Fraction, Fraction], number: int) -> tuple[Step, ...]:
+        """Cut an interval into equal steps.
+
+        >>> [str(step) for step in Step.cut((Fraction(0), Fraction(3)), 2)]
+        ['0 to 1.5', '1.5 to 3']
+        """
+        low, high = ends
+        at = [amount(float(low + (high - low) * place / number)) for place in range(number + 1)]
+        return tuple(cls(*pair) for pair in pairwise(at))
 
 
 @dataclass(frozen=True)
 class Map:
     """Places on a grid, as a table of choices: the largest ordinate on top."""
 
-    columns: tuple[str, ...]
-    rows: tuple[MapRow, ...]
+    columns: tuple[Step, ...]
+    rows: tuple[tuple[Step, tuple[Choice, ...]], ...]
+
+    words = (
+        "Choose a place; the arrow keys move from one to the next. Columns and rows are named by "
+        "where they begin."
+    )
 
     @classmethod
     def of(cls, grid: Grid) -> Map:
-        """Lay out the rectangles of a grid, named by their ends."""
-        across, upwards = _steps(grid.x, grid.columns), _steps(grid.y, grid.rows)
+        """Lay out the rectangles of a grid."""
+        across, upwards = Step.cut(grid.x, grid.columns), Step.cut(grid.y, grid.rows)
         rows = [
-            MapRow(
-                name,
+            (
+                row,
                 tuple(
-                    Choice(Choice.of((x, y)).value, f"x {column}, y {name}")
+                    Choice(Choice.of((x, y)).value, f"x {column}, y {row}")
                     for x, column in enumerate(across)
                 ),
             )
-            for y, name in enumerate(upwards)
+            for y, row in enumerate(upwards)
         ]
         return cls(across, tuple(rows[::-1]))
-
-    @property
-    def words(self) -> str:
-        """How to use it with keys."""
-        return "Choose a place; the arrow keys move from one to the next."
-
-
-def _steps(ends: tuple[Fraction, Fraction], number: int) -> tuple[str, ...]:
-    """Name equal parts of an interval.
-
-    >>> _steps((Fraction(0), Fraction(3)), 2)
-    ('0 to 1.5', '1.5 to 3')
-    """
-    low, high = ends
-    at = [amount(float(low + (high - low) * place / number)) for place in range(number + 1)]
-    return tuple(f"{one} to {other}" for one, other in pairwise(at))
 
 
 @dataclass(frozen=True)

@@ -259,24 +259,21 @@ class _Journal:
         self._place.sync()
         migrate(self._connection, self.path)
         self._written = True
-        (day,) = self._run(
+        ((day,),) = self._run(
             "SELECT max(day) FROM (SELECT max(day) AS day FROM counts"
             " UNION ALL SELECT max(day) FROM journal)"
-        )[0]
+        )
         self._day = date.fromisoformat(day) if day else date.min
         self._load()
         sizes = self._run("SELECT mechanism, sum(length(body)) FROM journal GROUP BY mechanism")
         self._unfolded: int = sum(size // (ID + self._widths[key]) for key, size in sizes)
-        if self._unfolded:
-            self.fold()
 
     def _prepare(self) -> None:
         run = self._run
         # Nobody else can open the file, and the index of the WAL is kept in memory alone.
         run("PRAGMA locking_mode = EXCLUSIVE")
-        (mark,), (tables,) = run("PRAGMA application_id") + run(
-            "SELECT count(*) FROM sqlite_schema"
-        )
+        ((mark,),) = run("PRAGMA application_id")
+        ((tables,),) = run("SELECT count(*) FROM sqlite_schema")
         if mark != APPLICATION and (mark or tables):
             raise FileError(
                 "a database of another program", where=str(self.path), remedy="choose another file"

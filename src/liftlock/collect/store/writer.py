@@ -30,7 +30,11 @@ AT_MOST = 100_000
 QUEUE = 4_096
 """Batches that may wait."""
 QUEUE_BYTES = 32 << 20
-GROUP_BYTES = 4 << 20
+GROUP_BYTES = 1 << 20
+LONGEST = 0.5
+"""Seconds that a fold should take: where it is slower, fewer reports are folded at once."""
+LEAST = 5_000
+"""Reports that are folded at once, however slow that is."""
 
 
 class Journal(Protocol):
@@ -87,10 +91,13 @@ class Writer:
     _failure: str = ""
     _since: float | None = None
     """When the oldest report that is not folded yet was committed."""
+    _full: int = 0
+    """Reports after which it is folded now: `at_most`, or fewer on a slow disk."""
     _next: float | None = None
     """When to fold, or to try again what failed; None if there is nothing to do."""
 
     def __post_init__(self) -> None:
+        self._full = self.at_most
         opened: Future[Journal] = Future()
         self._thread = threading.Thread(target=self._run, args=(opened,), name="store", daemon=True)
         self._thread.start()
@@ -166,6 +173,8 @@ class Writer:
             return
         self.journal = journal
         self._plan()
+        # What a kill left is folded before anybody asks; on a full disk, when there is space.
+        self._mend()
         opened.set_result(journal)
         running = True
         while running:
@@ -208,7 +217,7 @@ class Writer:
     def _is_due(self) -> bool:
         if self._next is None:
             return False
-        full = self.journal.unfolded() >= self.at_most and not self._failure
+        full = self.journal.unfolded() >= self._full and not self._failure
         return full or time.monotonic() >= self._next
 
     def _commit(self, group: list[_Sent]) -> None:
@@ -239,13 +248,21 @@ class Writer:
 
     def fold(self) -> None:
         """Fold now; only in the thread."""
-        written = self.journal.unfolded() > 0
+        number, begun = self.journal.unfolded(), time.monotonic()
         self.journal.fold()
         self._since = None
-        if written:
+        if number:
             self._failure = ""
+            self._adapt(number, time.monotonic() - begun)
         if not self._failure:
             self._next = None
+
+    def _adapt(self, number: int, seconds: float) -> None:
+        """Fold fewer reports at once where so many take too long, since everybody waits."""
+        if number < min(LEAST, self.at_most):
+            return  # of few, most of the time is for the disk to sync
+        fit = max(int(number * LONGEST / max(seconds, 1e-9)), LEAST)
+        self._full = min(self.at_most, fit)
 
     def _mend(self) -> None:
         """Fold what waits; after a failure see whether it is over."""

@@ -96,7 +96,7 @@ def test_what_was_answered_is_counted_after_any_end(
 
 
 def test_while_it_drains_others_are_told_to_take_over(tmp_path: Path, survey_file: Path) -> None:
-    with running(tmp_path, survey_file, drain_seconds=3) as process:
+    with running(tmp_path, survey_file, drain_seconds=5) as process:
         digest = digest_of(process)
         process.process.send_signal(signal.SIGTERM)
         while httpx.get(f"{process.public}readyz").status_code == 200:

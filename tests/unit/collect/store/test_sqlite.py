@@ -109,6 +109,27 @@ def test_after_a_kill_too(tmp_path: Path) -> None:
     store.shutdown()
 
 
+def test_after_a_kill_between_the_fold_and_the_end_of_the_wal(tmp_path: Path) -> None:
+    disk = Disk()
+    path = tmp_path / "store.sqlite"
+    store = SqliteStore(path, connect=disk.connect, every=NEVER)
+    store.register(NAME, served(LARGE), {})
+    planted = plant(store, 7)
+    store._ask(store._journal._fold_slice)
+    disk.kill()
+    with suppress(NotWritable):
+        store.shutdown()
+
+    def left() -> bytes:
+        return b"".join(bytes(file.now) for file in disk.files.values())
+
+    assert pieces(left(), planted) > 0
+    store = SqliteStore(path, connect=disk.connect, every=NEVER)
+    assert pieces(left(), planted) == 0
+    assert store.counts(NAME).total == len(planted)
+    store.shutdown()
+
+
 def test_erasing_leaves_no_byte(store: SqliteStore, path: Path) -> None:
     store.register("another", served(Mechanism(3)), {})
     store.store(Mechanism(3).batch([(5, 1)], "another"))
@@ -307,6 +328,25 @@ def test_a_fold_that_fails_is_forgotten(tmp_path: Path) -> None:
     assert counts.mechanisms[LARGE.digest][:3] == (0, 300, 300)
     assert counts.repeated == 100
     assert seen.sizes.small + seen.sizes.large == seen.count() == 600
+    store.shutdown()
+
+
+def test_a_store_opens_on_a_full_disk_and_folds_when_there_is_space(tmp_path: Path) -> None:
+    disk = Disk()
+    store = SqliteStore(tmp_path / "store.sqlite", connect=disk.connect, every=NEVER)
+    store.register(NAME, served(LARGE), {})
+    store.store(LARGE.batch((spread(at), 2) for at in range(1000)))
+    disk.kill()
+    with suppress(NotWritable):
+        store.shutdown()
+    disk.room = 0
+    store = SqliteStore(tmp_path / "store.sqlite", connect=disk.connect, every=0.02)
+    assert not store.ready()["writable"]
+    assert store.ready()["unfolded"] == 1000
+    assert list(store.collections()) == [NAME]
+    disk.room = None
+    until(lambda: store.ready()["unfolded"] == 0)
+    assert store.counts(NAME).total == 1000
     store.shutdown()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from liftlock.collect.store.sqlite import SqliteStore
 from liftlock.collect.store.sqlite_file import StandardConnection
+from liftlock.collect.store.writer import AT_MOST, LEAST
 from liftlock.errors import FileError
 from tests.unit.collect.store.homes import NAME, NEVER, Mechanism, served
 
@@ -62,6 +64,37 @@ def test_those_who_wait_hear_of_any_defect(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Failing, "broken", False)
     store.store(NARROW.batch([(at, 0) for at in range(3)]))
     assert store.counts(NAME).mechanisms[NARROW.digest] == (3, 0, 0)
+    store.shutdown()
+
+
+class Slow(StandardConnection):
+    """A connection to a disk on which folding takes its time."""
+
+    seconds = 0.0
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if sql.startswith("INSERT INTO fresh"):
+            time.sleep(self.seconds)
+        return super().run(sql, parameters)
+
+
+def test_where_folding_is_slow_fewer_reports_are_folded_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path / "store.sqlite", connect=Slow, every=NEVER)
+    store.register(NAME, served(NARROW), {})
+    assert store._writer._full == AT_MOST
+    monkeypatch.setattr(Slow, "seconds", 0.2)
+    store.store(NARROW.batch((at, 0) for at in range(8_000)))
+    store.counts(NAME)
+    assert LEAST <= store._writer._full <= 20_000
+    store.store(NARROW.batch([(1, 0)]))
+    store.counts(NAME)
+    assert LEAST <= store._writer._full <= 20_000, "few reports say nothing"
+    monkeypatch.setattr(Slow, "seconds", 1.0)
+    store.store(NARROW.batch((at, 0) for at in range(8_000, 16_000)))
+    store.counts(NAME)
+    assert store._writer._full == LEAST
     store.shutdown()
 
 
