@@ -716,7 +716,7 @@ def test_the_dashboard_from_sign_in_to_sign_out(everything: Addresses, watched: 
     page.get_by_text("These are not answers").first.click()
     assert counts.is_visible()
     with page.expect_download() as saved:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("banner").get_by_role("link", name="CSV").click()
     assert saved.value.suggested_filename == "health-estimates.csv"
     text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert SECRET in text

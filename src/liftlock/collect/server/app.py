@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("liftlock.collect")
 
 Headers = list[tuple[bytes, bytes]]
+_ALLOW_ORIGIN = b"access-control-allow-origin"
 
 
 def app(settings: Settings | None = None, *, service: Service | None = None) -> Application:
@@ -104,7 +105,7 @@ class Application:
                 and path.startswith(PREFIX)
             ):
                 await self._upload(scope, receive, send, extra)
-            elif scope["method"] == "OPTIONS" and extra:
+            elif scope["method"] == "OPTIONS" and _ALLOW_ORIGIN in dict(extra):
                 await _preflight(sending, extra)
             else:
                 await self._other(scope, receive, sending, extra)
@@ -134,14 +135,14 @@ class Application:
         await self._inner(scope, receive, adding)
 
     def _allow_origin(self, headers: Headers) -> Headers:
-        """Return the headers that let a page of another site send reports."""
+        """Return the headers that let pages of other sites read the answer; caches are told so."""
+        if b"*" in self._origins:
+            return [(_ALLOW_ORIGIN, b"*")]
+        allowed: Headers = [(b"vary", b"origin")]
         for name, value in headers:
-            if name == b"origin":
-                if b"*" in self._origins:
-                    return [(b"access-control-allow-origin", b"*")]
-                if value in self._origins:
-                    return [(b"access-control-allow-origin", value), (b"vary", b"origin")]
-        return []
+            if name == b"origin" and value in self._origins:
+                allowed.append((_ALLOW_ORIGIN, value))
+        return allowed
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -78,7 +79,7 @@ def routes(service: Service) -> list[Route]:
         Route("/", pages.start),
         Route("/s/{survey}", pages.survey),
         Route("/s/{survey}/results", pages.results),
-        Route("/s/{survey}/results/estimates.{kind}", pages.download),
+        Route("/s/{survey}/results/{sheet}.{kind}", pages.download),
         Route("/mechanisms/{digest}.json", pages.mechanism),
         Route("/static/{name}", static),
     ]
@@ -92,8 +93,8 @@ def admin_routes(service: Service) -> list[Route]:
         Route("/sign-in", pages.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", pages.sign_out, methods=["POST"]),
         Route("/s/{survey}", pages.results),
-        Route("/s/{survey}/estimates.{kind}", pages.download),
         Route("/s/{survey}/links.csv", pages.links),
+        Route("/s/{survey}/{sheet}.{kind}", pages.download),
         Route("/mechanisms/{digest}.json", pages.mechanism),
         Route("/static/{name}", static),
     ]
@@ -139,14 +140,17 @@ class Pages:
             found = self._rendered[key] = survey.survey, state, text
         return respond(found[2], policy, private=template == "results.html")
 
-    def mechanisms_of(self, served: Served) -> tuple[MechanismView, ...]:
-        """Return the mechanisms that are shown of a collection; their pictures are kept.
+    def mechanisms_of(self, served: Served, *, whole: bool = False) -> tuple[MechanismView, ...]:
+        """Return the mechanisms that are shown of a collection, or all; their pictures are kept.
 
         Each mechanism of a panel holds somebody's prior, which is for the curator alone.
         """
         if served.collection.panel and not self.curator:
             return ()
-        shown = list(served.collection.mechanisms.values())[:MOST_MECHANISMS]
+        shown = list(served.collection.mechanisms.values())
+        if whole:
+            return tuple(MechanismView(each) for each in shown)
+        shown = shown[:MOST_MECHANISMS]
         for each in shown:
             self._mechanisms.setdefault(each.digest, MechanismView(each))
         return tuple(self._mechanisms[each.digest] for each in shown)
@@ -167,13 +171,20 @@ class Pages:
             return message(request, "There is no such mechanism", status=404)
         return _file(file, "application/json", f"{digest}.json")
 
-    async def result_views(self, served: list[Served]) -> list[ResultView]:
-        """Return what was collected of each question."""
-        return [await self._result(each, f"q{n}") for n, each in enumerate(served, start=1)]
+    async def result_views(
+        self, served: Sequence[Served], *, whole: bool = False
+    ) -> list[ResultView]:
+        """Return what was collected of each question, with the first of its mechanisms or all."""
+        places = enumerate(served, start=1)
+        return [
+            await self._result(each, f"q{n}", self.mechanisms_of(each, whole=whole))
+            for n, each in places
+        ]
 
-    async def _result(self, served: Served, key: str) -> ResultView:
+    async def _result(
+        self, served: Served, key: str, mechanisms: tuple[MechanismView, ...]
+    ) -> ResultView:
         results, state = self.service.results, served.state_on(self.service.today())
-        mechanisms = self.mechanisms_of(served)
         counts = await results.counts(served.name)
         total = counts.total
         if total < served.survey.least:
@@ -209,13 +220,13 @@ class Pages:
         )
 
     async def offer_download(self, request: Request, served: list[Served]) -> Response:
-        """Return the estimates of all questions as a file."""
-        kind = request.path_params["kind"]
-        if kind not in _WRITERS:
+        """Return the estimates of all questions, or the counts of reports, as a file."""
+        sheet, kind = request.path_params["sheet"], request.path_params["kind"]
+        if sheet not in _SHEETS or kind not in _MEDIA:
             return message(request, "There is no such file", status=404)
-        write, media = _WRITERS[kind]
-        views = await self.result_views(served)
-        return _file(write(views), media, f"{served[0].survey.name}-estimates.{kind}")
+        found = _SHEETS[sheet](await self.result_views(served, whole=True))
+        body: bytes = await self.service.results.read(getattr(found, kind))
+        return _file(body, _MEDIA[kind], f"{served[0].survey.name}-{sheet}.{kind}")
 
 
 class PublicPages(Pages):
@@ -443,58 +454,85 @@ async def read_form(request: Request) -> dict[str, str]:
 
 # --- files ----------------------------------------------------------------------------------------
 
-_COLUMNS = ("question", "answer", "estimate", "low", "high", "error", "level", "reports")
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table for other programs: the kinds of its columns, its rows, and the same as JSON."""
+
+    columns: Mapping[str, type]
+    rows: list[tuple[Any, ...]]
+    data: Any
+
+    def csv(self) -> bytes:
+        """Write it as CSV."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue().encode()
+
+    def json(self) -> bytes:
+        """Write it as JSON."""
+        return json.dumps(self.data, ensure_ascii=False, indent=1).encode()
+
+    def parquet(self) -> bytes:
+        """Write it as Parquet."""
+        with extra("tables"):
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+        kinds = {str: pa.string(), float: pa.float64(), int: pa.int64()}
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        pairs = zip(columns, self.columns.values(), strict=True)
+        arrays = [pa.array(column, kinds[kind]) for column, kind in pairs]
+        stream = io.BytesIO()
+        pq.write_table(pa.table(arrays, names=list(self.columns)), stream)
+        return stream.getvalue()
 
 
-def _lines(views: list[ResultView]) -> list[tuple[Any, ...]]:
-    """Return a line for each number of each question that is shown."""
-    return [
+def estimates_sheet(views: Sequence[ResultView]) -> Sheet:
+    """Return a row for each number that is estimated, of all people and of each group."""
+    columns = {"question": str, "group": str, "answer": str, "estimate": float, "low": float}
+    columns |= {"high": float, "error": float, "level": float, "reports": int}
+    shown = {view.served.name: view.content for view in views if view.content is not None}
+    rows = [
         (
-            view.served.name,
+            name,
+            group,
             answer["name"] if isinstance(answer["name"], str) else json.dumps(answer["name"]),
-            answer["value"],
-            answer["low"],
-            answer["high"],
-            answer["error"],
-            view.content["level"],
-            view.content["reports"],
+            *(answer[key] for key in ("value", "low", "high", "error")),
+            part["level"],
+            part["reports"],
         )
-        for view in views
-        if view.content is not None
-        for answer in view.content["answers"]
+        for name, content in shown.items()
+        for group, part in {"": content, **content.get("groups", {})}.items()
+        for answer in part["answers"]
     ]
+    return Sheet(columns, rows, shown)
 
 
-def _as_csv(views: list[ResultView]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(_COLUMNS)
-    writer.writerows(_lines(views))
-    return text.getvalue().encode()
+def counts_sheet(views: Sequence[ResultView]) -> Sheet:
+    """Return a row for each output of each mechanism that is shown: these are not answers."""
+    columns = {"question": str, "mechanism": str, "output": str, "reports_not_answers": int}
+    shown = {
+        view.served.name: {made.digest: made.counts_of(view.counted) for made in view.mechanisms}
+        for view in views
+        if view.counted is not None
+    }
+    rows = [
+        (name, digest, f"r{place}", number)
+        for name, tables in shown.items()
+        for digest, numbers in tables.items()
+        for place, number in enumerate(numbers, start=1)
+    ]
+    return Sheet(columns, rows, {"reports_not_answers": shown})
 
 
-def _as_json(views: list[ResultView]) -> bytes:
-    found = {view.served.name: view.content for view in views if view.content is not None}
-    return json.dumps(found, ensure_ascii=False, indent=1).encode()
-
-
-def _as_parquet(views: list[ResultView]) -> bytes:
-    with extra("tables"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-    kinds = (pa.string(), pa.string(), *[pa.float64()] * 5, pa.int64())
-    columns = list(zip(*_lines(views), strict=True)) or [()] * len(_COLUMNS)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    stream = io.BytesIO()
-    pq.write_table(pa.table(arrays, names=list(_COLUMNS)), stream)
-    return stream.getvalue()
-
-
-_WRITERS: Mapping[str, tuple[Callable[[list[ResultView]], bytes], str]] = {
-    "csv": (_as_csv, "text/csv; charset=utf-8"),
-    "json": (_as_json, "application/json"),
-    "parquet": (_as_parquet, "application/vnd.apache.parquet"),
+_SHEETS = {"estimates": estimates_sheet, "counts": counts_sheet}
+_MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 

@@ -102,9 +102,13 @@ class MechanismView:
         """How far one of its reports can move a belief."""
         return beliefs_of(self.made.mechanism)
 
-    def rows_of(self, counts: Counts) -> Rows:
+    def counts_of(self, counts: Counts) -> tuple[int, ...]:
         """Return how often each of its reports came."""
-        numbers = counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+        return counts.mechanisms.get(self.digest, (0,) * self.made.outputs)
+
+    def rows_of(self, counts: Counts) -> Rows:
+        """Return the same as rows of a table."""
+        numbers = self.counts_of(counts)
         return [[f"r{place}", f"{number:,}"] for place, number in enumerate(numbers, start=1)]
 
 

@@ -183,7 +183,7 @@ class PersonBudget:
                 "that an answer changed, which no finite budget covers; use repeat: first"
             )
         told = self.over_rounds
-        names = ["lip"] if limit.name == "lip" else list(_limited(limit))
+        names = _quantities(limit)
         spent = " and ".join(f"{_TITLES[name]} {_text(told[name])} nats" for name in names)
         rounds = f" in {self.rule.rounds:,} rounds" if self.rule.repeats else ""
         most = sorted(self.questions, key=_ldp_of, reverse=True)[:_MOST_NAMED]
@@ -263,7 +263,7 @@ class PersonBudget:
         told = self.over_rounds
         needed = [told[name].upper for name in _limited(limit)]
         known = [value for value in needed if value is not None]
-        if len(known) < len(needed) or limit.name not in {"lip", "ldp"}:
+        if len(known) < len(needed) or len(limit.budgets) != 1:
             return ""
         return f"{limit.name}={round_up_text(max(known))}"
 
@@ -652,6 +652,18 @@ def _limited(limit: Notion) -> dict[str, Budget]:
             "no rule of composition covers it; give the total as lip, alip or ldp",
         )
     return asked
+
+
+def _quantities(limit: Notion) -> list[str]:
+    """Return what a limit is about: LIP, if beliefs may rise as far as they may fall.
+
+    >>> from liftlock.notions import ALIP, LIP
+    >>> _quantities(LIP("1")), _quantities(ALIP(lower="1", upper="2")), _quantities(LDP("1"))
+    (['lip'], ['eps_lower', 'eps_upper'], ['ldp'])
+    """
+    asked = _limited(limit)
+    alike = asked.keys() == {"eps_lower", "eps_upper"} and len(limit.budgets) == 1
+    return ["lip"] if alike else list(asked)
 
 
 def _is_within(value: Enclosure, budget: Budget) -> bool:

@@ -5,6 +5,7 @@ What a question is designed for, unless it names a method or a utility:
 - Histograms and surveys of choices, numbers and places: the utility ``frequencies``, the variance
   of the unbiased estimate of all shares. Other utilities are better if the prior is exactly right,
   and may determine nothing if it is not.
+  Of more than 64 values it is not searched for: outputs are halves of the values then.
 - Sums and means: that, or one bit whose chance is a straight line in the number, whichever has the
   unbiased mean of smaller variance where the prior says people are. A straight line is all that a
   mean needs: no share is determined, and none is paid for.
@@ -15,6 +16,7 @@ What a question is designed for, unless it names a method or a utility:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,19 +30,24 @@ from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.model import Context, Prior, ProfileGraph, representative
 from liftlock.model.channel import Table
 from liftlock.notions.base import Notion
+from liftlock.utility.frequencies import Frequencies
 
 if TYPE_CHECKING:
+    from liftlock.designs import Draft
     from liftlock.mechanism import Mechanism
 
 GAPS = ((10, 1e-4), (16, 0.02), (math.inf, 0.1))
 """Up to so many values, a design has to be proved this near to the optimum; the search is quick."""
-MOST_SEARCHED = 128
-"""With more values the optimum is not searched for."""
+MOST_SEARCHED = 64
+"""With more values the optimum is not searched for, which would take minutes."""
+MOST_SHARED = 256
+"""With more values no table for all shares is small enough to be sent to everybody."""
 MOST_COMPARED = 10
 """With more values no mechanism for shares was seen to give means as precisely as one bit."""
 PANEL_GAP = 0.05
 """How near to the optimum each of the many designs of a panel has to be proved."""
-_HALVINGS = 24
+_HALVINGS = 16
+_MOST_NATS = 4.0
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,7 @@ def _design(question: Question, population: Population, notion: Notion) -> Mecha
     made = [each for each in found if each is not None]
     if not made:
         raise InputError(
-            f"more than {MOST_SEARCHED} values, of which every share is asked for",
+            f"more than {MOST_SHARED} values, of which every share is asked for",
             value=len(question.values),
             remedy="use fewer bins, rectangles or values, name a method, or ask for a mean",
         )
@@ -178,7 +185,7 @@ def _for_shares(question: Question, context: Context, notion: Notion) -> Mechani
 
     size = len(question.values)
     if size > MOST_SEARCHED:
-        return None
+        return halves(context, notion) if size <= MOST_SHARED else None
     gap = PANEL_GAP if question.panel is not None else next(g for most, g in GAPS if size <= most)
     return design(context, notion, utility="frequencies", gap=gap)
 
@@ -202,6 +209,74 @@ def unbiased_variance(made: Mechanism, prior: Prior, question: Question) -> floa
     return float((chances @ (scores - means) ** 2).sum())
 
 
+def halves(context: Context, notion: Notion) -> Mechanism | None:
+    """Return outputs that are halves of the values, each likelier for the values in it.
+
+    The halves are those of a Hadamard matrix, so that any two values share a half of theirs, and
+    every value is in as many. Its odds are as large as can be proved. For ldp=1 and 64 values the
+    variance of the unbiased shares is 1.23 times that of the best table that is known. For a known
+    prior the optimum is several times better, but takes minutes for more values. None if no odds
+    can be proved.
+
+    It is that of Acharya, Sun and Zhang (2019), with lifts in the place of ratios.
+    """
+    from liftlock.designs import Draft
+    from liftlock.model.provenance import Provenance
+
+    prior = representative(context)
+    size = 1 << len(prior.inputs).bit_length()
+    places = np.arange(size)
+    rows = np.arange(1, len(prior.inputs) + 1)
+    common = np.bitwise_and(rows[:, None], places[None, :])
+    inside = np.array([[bin(int(x)).count("1") % 2 == 0 for x in row] for row in common])
+    limits, ratio = notion.lift_limits(), notion.ratio_limit
+    given = [ratio] if limits is None else list(limits)
+    most = sum(float(each.nats().lower) for each in given if each is not None) or _MOST_NATS
+
+    def draft(share: float) -> Draft:
+        odds = math.exp(share * most)
+        chances = np.where(inside, odds, 1.0) * (2.0 / size / (1.0 + odds))
+        return Draft.of(prior.inputs, [f"r{place + 1}" for place in range(size)], chances)
+
+    found = _steepest(draft, notion, context)
+    if found is None:
+        return None
+    weights = found.table.floats()
+    variance = Frequencies().cost_of(weights, prior.floats())
+    return replace(
+        found,
+        origin=Provenance(
+            "halves",
+            "frequencies",
+            variance,
+            remarks=("outputs are halves of the values, and likelier for the values in them",),
+            title=Frequencies().title,
+        ),
+    )
+
+
+def _steepest(
+    draft: Callable[[float], Draft], notion: Notion, context: Context
+) -> Mechanism | None:
+    """Return the draft of the largest share that can be proved; None if none can."""
+    from liftlock.designs.api import lock
+
+    def made(share: float) -> Mechanism | None:
+        try:
+            return lock(draft(share), notion, context)
+        except LiftlockError:
+            return None
+
+    found = made(1.0)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS if found is None else 0):
+        share = (low + high) / 2
+        better = made(share)
+        found = found if better is None else better
+        low, high = (share, high) if better is not None else (low, share)
+    return found
+
+
 # --- means ----------------------------------------------------------------------------------------
 
 
@@ -217,8 +292,7 @@ def one_bit(context: Context, notion: Notion) -> Mechanism | None:
 
     For ratios it is that of Duchi, Jordan and Wainwright (2013); with lifts it is the same.
     """
-    from liftlock.designs.api import lock
-    from liftlock.designs.base import Draft
+    from liftlock.designs import Draft
 
     prior = representative(context)
     points = np.array([float(point) for point in prior.inputs.coordinates or ()])
@@ -230,21 +304,11 @@ def one_bit(context: Context, notion: Notion) -> Mechanism | None:
     if not slope > 0:
         return None
 
-    def made(share: float) -> Mechanism | None:
+    def draft(share: float) -> Draft:
         yes = np.clip(chance + share * slope * (points - middle), 0.0, 1.0)
-        draft = Draft.of(prior.inputs, ["r1", "r2"], np.stack([yes, 1.0 - yes], axis=1))
-        try:
-            return lock(draft, notion, context)
-        except LiftlockError:
-            return None
+        return Draft.of(prior.inputs, ["r1", "r2"], np.stack([yes, 1.0 - yes], axis=1))
 
-    found = made(1.0)
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS if found is None else 0):
-        share = (low + high) / 2
-        better = made(share)
-        found = found if better is None else better
-        low, high = (share, high) if better is not None else (low, share)
+    found = _steepest(draft, notion, context)
     return None if found is None else _with_origin(found, prior, points)
 
 

@@ -270,8 +270,10 @@ def _read_levels(fields: Fields, kind: Kind, *, needed: bool) -> tuple[Level, ..
             )
         return ()
     levels = found or ((Level(claim),) if claim is not None else ())
+    from liftlock.accounting.account import limited_quantities
+
     for level in levels:
-        if (level.notion.name == "profile") != (kind == "profile"):
+        if ("profile" in limited_quantities(level.notion)) != (kind == "profile"):
             wanted = "write profile=0.5" if kind == "profile" else "write lip=1, or ldp=1"
             fields.mistakes.note(
                 fields.place, f"a guarantee of another kind than {kind}", str(level.notion), wanted

@@ -79,11 +79,12 @@ def read(answer: httpx.Response, status: int = 200) -> Reader:
 
 def send(world: World, number: int, collection: str = "health.flu") -> None:
     """Report so many times, each output in turn."""
-    outputs = world.service.served[collection].collection.default.outputs
-    reports = [(new_id(), place % outputs) for place in range(number)]
+    made = world.service.served[collection].collection.default
+    reports = [(new_id(), place % made.outputs) for place in range(number)]
     for start in range(0, number, MOST):
         part = reports[start : start + MOST]
-        assert world.people.report(part, collection=collection).status_code == 200
+        answer = world.people.report(part, collection=collection, mechanism=made.digest)
+        assert answer.status_code == 200
 
 
 @contextmanager
@@ -302,8 +303,9 @@ def test_nobody_sees_the_tables_of_a_panel_but_the_curator(tmp_path: Path) -> No
     with serving(tmp_path, survey) as world:
         collection = world.service.served["health.flu"].collection
         assert len(collection.mechanisms) == 2
-        for path in ("/s/health", "/s/health/results"):
-            text = world.people.get(path).text
+        send(world, 60)
+        for path in ("", "/results", "/results/estimates.json", "/results/counts.json"):
+            text = world.people.get(f"/s/health{path}").text
             assert not [digest for digest in collection.mechanisms if digest in text], path
             assert "q7" not in text
         assert "open the link that was given to you" in world.people.get("/s/health").text
@@ -403,8 +405,9 @@ def test_fewer_reports_than_the_least_are_not_told(tmp_path: Path) -> None:
         assert "fewer than 50 reports" in text
         assert "37" not in re.sub(r"[0-9a-f]{64}|\d+/\d+|\d\.\d+", "", text)
         assert "Counts of reports" not in text
-        rows = world.people.get("/s/health/results/estimates.csv").text.splitlines()
-        assert len(rows) == 1
+        for sheet in ("estimates", "counts"):
+            rows = world.people.get(f"/s/health/results/{sheet}.csv").text.splitlines()
+            assert len(rows) == 1
         days[0] = date(2026, 5, 5)
         send(world, 60)
         text = read(world.people.get("/s/health/results")).text
@@ -429,6 +432,37 @@ def test_downloads_agree_with_the_estimate(world: World) -> None:
     assert set(table["reports"].to_pylist()) == {500}
     assert world.people.get(f"{place}json").json() == {"health.flu": content}
     assert world.people.get(f"{place}xlsx").status_code == 404
+
+
+def test_downloads_of_groups_and_of_counts(tmp_path: Path) -> None:
+    groups = {"north": {"prior": [6, 4]}, "south": {"prior": [3, 7]}}
+    asked = {"name": "flu", "ask": "Ill?", "values": ["no", "yes"], "groups": groups}
+    with serving(tmp_path, survey_of(questions=[{**asked, "guarantee": "lip=1"}])) as world:
+        collection = world.service.served["health.flu"].collection
+        for at, digest in enumerate(collection.mechanisms):
+            reports = [(new_id(), place % 2) for place in range(100 + at)]
+            world.people.report(reports, mechanism=digest)
+        text = world.people.get("/s/health/results/estimates.csv").text
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [(row["group"], row["reports"]) for row in rows] == [
+            *[("", "201")] * 2,
+            *[("north", "100")] * 2,
+            *[("south", "101")] * 2,
+        ]
+        counts = world.people.get("/v1/collections/health.flu/aggregate").json()["mechanisms"]
+        text = world.people.get("/s/health/results/counts.csv").text
+        rows = list(csv.DictReader(io.StringIO(text)))
+        found: dict[str, list[int]] = {}
+        for row in rows:
+            found.setdefault(row["mechanism"], []).append(int(row["reports_not_answers"]))
+        assert found == counts
+        told = world.people.get("/s/health/results/counts.json").json()
+        assert told == {"reports_not_answers": {"health.flu": counts}}
+        table = pq.read_table(
+            io.BytesIO(world.people.get("/s/health/results/counts.parquet").content)
+        )
+        assert sum(table["reports_not_answers"].to_pylist()) == 201
+        assert world.people.get("/s/health/results/other.csv").status_code == 404
 
 
 def test_results_of_analysts_are_not_on_the_public_address(tmp_path: Path) -> None:

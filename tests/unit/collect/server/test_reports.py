@@ -139,9 +139,18 @@ def test_a_page_of_another_site_may_send_if_it_is_listed(tmp_path: Path) -> None
             for found in (before, sent, read):
                 told = found.headers.get("access-control-allow-origin")
                 assert told == (origin if allowed else None)
-                assert ("origin" in found.headers.get("vary", "")) == allowed
+                assert found.headers["vary"] == "origin"
             methods = before.headers.get("access-control-allow-methods", "")
             assert ("POST" in methods) == allowed
+        assert world.people.get("/v1/collections/health.flu").headers["vary"] == "origin"
+    with serving(tmp_path, origins=["*"]) as world:
+        found = world.people.get("/v1/collections/health.flu")
+        assert found.headers["access-control-allow-origin"] == "*"
+    with serving(tmp_path) as world:
+        found = world.people.get(
+            "/v1/collections/health.flu", headers={"origin": "https://a.example"}
+        )
+        assert "access-control-allow-origin" not in found.headers
 
 
 def test_one_address_has_a_limit_and_this_machine_has_none(tmp_path: Path) -> None:

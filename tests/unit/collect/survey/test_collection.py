@@ -16,7 +16,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.collect.survey import Collection, Survey, SurveyError
-from liftlock.collect.survey.design import one_bit, unbiased_variance
+from liftlock.collect.survey.design import halves, one_bit, unbiased_variance
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate import Aggregate
 
@@ -359,6 +359,44 @@ def test_means_are_designed_for_the_mean(survey: Survey) -> None:
     assert each.mechanism.encoding.names == ("sleep",)
 
 
+@pytest.mark.parametrize("size", [2, 3, 7, 8, 33])
+@pytest.mark.parametrize("claim", ["ldp=1", "lip=1"])
+def test_halves_keep_the_promise_and_determine_all_shares(size: int, claim: str) -> None:
+    prior = ll.Prior.from_counts({f"v{place}": 100 // (place + 1) for place in range(size)})
+    context = prior if claim == "lip=1" else ll.Intervals.all_priors(prior.labels)
+    made = halves(context, ll.notions.parse_claim(claim))
+    assert made is not None
+    weights = made.table.weights.astype(object)
+    ratio = max(Fraction(max(column), min(column)) for column in weights.T)
+    rows = weights / float(1 << made.table.bits)
+    assert np.linalg.matrix_rank(rows.astype(float)) == size
+    if claim == "ldp=1":
+        assert 1 - 1e-6 < math.log(ratio) <= 1
+        # Any two values share a quarter of the outputs, so the inverse is known in closed form.
+        odds = math.exp(1)
+        outputs = rows.shape[1]
+        inside = rows > 1.0 / outputs
+        scores = np.where(inside, 1.0, -1.0) * (odds + 1) / (odds - 1)
+        assert np.abs(rows.astype(float) @ scores.T - np.eye(size)).max() < 1e-6
+        return
+    for y in range(len(made.table.outputs)):
+        column = [Fraction(int(w), 1 << made.table.bits) for w in weights[:, y]]
+        chance = sum(p * w for p, w in zip(prior.fractions, column, strict=True))
+        assert max(column) <= E * chance
+        assert chance <= E * min(column)
+
+
+def test_many_values_are_designed_quickly_and_the_same_again() -> None:
+    values = [f"v{place}" for place in range(80)]
+    first, again = (single(values=values, guarantee="ldp=1").default for _ in range(2))
+    assert first.digest == again.digest
+    assert first.outputs == 128
+    assert first.mechanism.origin is not None
+    assert first.mechanism.origin.method == "halves"
+    with pytest.raises(InputError, match="more than 256 values"):
+        single(values=[f"v{place}" for place in range(257)], guarantee="ldp=1")
+
+
 def single(**keys: Any) -> Collection:
     one = {"name": "q", "ask": "?", "values": ["a", "b", "c"], "guarantee": "lip=1"} | keys
     return Survey.from_data({"survey": "s", "questions": [one]}).collections()["s.q"]
@@ -455,6 +493,32 @@ def test_nothing_that_is_kept_is_believed(kept: tuple[Path, Survey]) -> None:
     file.unlink()
     (folder / "index.json").write_text(json.dumps(index))
     assert list(Survey.read(path).collections()["health.pet"].mechanisms) == [careful, open_]
+
+
+def test_every_kind_is_kept(survey: Survey, tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(survey.content()), encoding="utf-8")
+    Survey.read(path).keep_mechanisms()
+    again = Survey.read(path).collections()
+    for name, collection in survey.collections().items():
+        assert list(again[name].mechanisms) == list(collection.mechanisms)
+        for digest, each in collection.mechanisms.items():
+            assert again[name].mechanisms[digest].content() == each.content()
+
+
+def test_a_mechanism_of_a_file_is_not_kept_instead_of_it(tmp_path: Path) -> None:
+    prior, path = ll.Prior.from_counts({"a": 5, "b": 3}), tmp_path / "s.json"
+    one = {"name": "q", "ask": "?", "values": ["a", "b"], "mechanism": "own.json"}
+    path.write_text(json.dumps({"survey": "s", "questions": [one]}), encoding="utf-8")
+    ll.design(prior, ll.LIP("1"), method="safe-response").save(tmp_path / "own.json")
+    before = Survey.read(path)
+    before.keep_mechanisms()
+    assert list(Survey.read(path).collections()["s.q"].mechanisms) == list(
+        before.collections()["s.q"].mechanisms
+    )
+    ll.design(prior, ll.LIP("2"), method="safe-response").save(tmp_path / "own.json")
+    (after,) = Survey.read(path).collections()["s.q"].mechanisms.values()
+    assert after.mechanism.certificate.guarantee == "lip(epsilon=2)"
 
 
 def test_another_question_is_designed_anew(kept: tuple[Path, Survey]) -> None:
