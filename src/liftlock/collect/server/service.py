@@ -197,6 +197,12 @@ class Service:
         if self._opened:
             return self
         surveys = [*self._given, *(Survey.read(path) for path in self.settings.surveys)]
+        names = [survey.name for survey in surveys]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(
+                    "two surveys of one name", value=name, remedy="give one of them another name"
+                )
         if self._store is None:
             self._store = open_store(self.settings.place)
         try:

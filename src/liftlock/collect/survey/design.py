@@ -218,7 +218,7 @@ def halves(context: Context, notion: Notion) -> Mechanism | None:
     prior the optimum is several times better, but takes minutes for more values. None if no odds
     can be proved.
 
-    Source: Acharya, Sun and Zhang 2019, with lifts in the place of ratios.
+    It is that of Acharya, Sun and Zhang (2019), with lifts in the place of ratios.
     """
     from liftlock.designs import Draft
     from liftlock.model.provenance import Provenance

@@ -77,7 +77,12 @@ class KeptMechanisms:
     def find(
         self, question: Question, population: Population, level: Level
     ) -> tuple[bytes, Mechanism] | None:
-        """Return the bytes of a mechanism and what they say, proved again; None if it has none."""
+        """Return the bytes of a mechanism and what they say, proved again; None if it has none.
+
+        A file that the question names is read itself: it may have been changed since.
+        """
+        if question.file is not None:
+            return None
         digest = self.digests.get(purpose(question, population, level))
         raw = None if digest is None else self.read(digest)
         if digest is None or raw is None:

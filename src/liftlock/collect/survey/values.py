@@ -133,7 +133,7 @@ class Range:
     def shape(self, text: str) -> Prior:
         """Return the prior that a distribution such as ``normal(50, 10)`` gives the bins.
 
-        Chances are rounded to multiples of 2^-40, and none to 0: numbers are the same everywhere.
+        Chances are rounded to multiples of 2^-30, and none to 0: numbers are the same everywhere.
         """
         import numpy as np
 
@@ -141,7 +141,7 @@ class Range:
 
         below = parse_distribution(text).below(np.array([float(end) for end in self.ends[1:-1]]))
         masses = np.diff(np.concatenate([[0.0], below, [1.0]]))
-        counts = tuple(max(round(float(mass) * (1 << 40)), 1) for mass in masses)
+        counts = tuple(max(round(float(mass) * (1 << 30)), 1) for mass in masses)
         return Prior(self.values, counts)
 
     def encoding(self, name: str) -> TableEncoding:

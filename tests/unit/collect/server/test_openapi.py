@@ -20,7 +20,7 @@ from tests.soak import sized
 from tests.unit.collect.server.harness import Client, World, new_id, serving
 
 EXAMPLES = settings(
-    max_examples=sized(20, 1000),
+    max_examples=sized(20, 300),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -186,3 +186,18 @@ def test_what_is_known_of_each_person_of_a_panel_is_told_to_nobody(tmp_path: Pat
         headers = {"authorization": f"Bearer {world.service.admin_token}"}
         known = world.people.get(f"/v1/collections/{name}/aggregate", headers=headers).json()
         assert known["mechanisms"] == {own["ann"]: [2, 0], own["bo"]: [0, 1]}
+
+
+def test_two_surveys_of_one_name_are_refused(tmp_path: Path) -> None:
+    surveys = survey_of(), survey_of(title="Another")
+    with pytest.raises(InputError, match="two surveys of one name"), serving(tmp_path, *surveys):
+        pass
+    assert not (tmp_path / "store.sqlite").exists()
+
+
+def test_a_question_more_is_a_change(tmp_path: Path) -> None:
+    with serving(tmp_path) as world:
+        world.people.report([(new_id(), 0)])
+    more = survey_of(questions=[*FLU["questions"], {**FLU["questions"][0], "name": "again"}])
+    with pytest.raises(ChangedSurvey, match="questions"), serving(tmp_path, more):
+        pass

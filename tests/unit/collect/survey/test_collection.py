@@ -495,6 +495,32 @@ def test_nothing_that_is_kept_is_believed(kept: tuple[Path, Survey]) -> None:
     assert list(Survey.read(path).collections()["health.pet"].mechanisms) == [careful, open_]
 
 
+def test_every_kind_is_kept(survey: Survey, tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(survey.content()), encoding="utf-8")
+    Survey.read(path).keep_mechanisms()
+    again = Survey.read(path).collections()
+    for name, collection in survey.collections().items():
+        assert list(again[name].mechanisms) == list(collection.mechanisms)
+        for digest, each in collection.mechanisms.items():
+            assert again[name].mechanisms[digest].content() == each.content()
+
+
+def test_a_mechanism_of_a_file_is_not_kept_instead_of_it(tmp_path: Path) -> None:
+    prior, path = ll.Prior.from_counts({"a": 5, "b": 3}), tmp_path / "s.json"
+    one = {"name": "q", "ask": "?", "values": ["a", "b"], "mechanism": "own.json"}
+    path.write_text(json.dumps({"survey": "s", "questions": [one]}), encoding="utf-8")
+    ll.design(prior, ll.LIP("1"), method="safe-response").save(tmp_path / "own.json")
+    before = Survey.read(path)
+    before.keep_mechanisms()
+    assert list(Survey.read(path).collections()["s.q"].mechanisms) == list(
+        before.collections()["s.q"].mechanisms
+    )
+    ll.design(prior, ll.LIP("2"), method="safe-response").save(tmp_path / "own.json")
+    (after,) = Survey.read(path).collections()["s.q"].mechanisms.values()
+    assert after.mechanism.certificate.guarantee == "lip(epsilon=2)"
+
+
 def test_another_question_is_designed_anew(kept: tuple[Path, Survey]) -> None:
     path, survey = kept
     told = json.loads(path.read_text())

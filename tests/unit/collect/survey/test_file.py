@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from liftlock.collect.survey import Survey, SurveyError
 from liftlock.collect.survey.file import read_source
-from liftlock.errors import FileError
+from liftlock.errors import FileError, MissingLibrary
 
 YAML = """\
 survey: health
@@ -159,3 +161,26 @@ def test_lines_are_those_of_the_text(tmp_path: Path) -> None:
         lines = text.splitlines()
         for place in [("survey",), ("questions", 0, "ask"), ("questions", 1, "guarantee")]:
             assert str(place[-1]) in lines[source.lines[place] - 1], (suffix, place)
+
+
+def test_only_yaml_needs_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingLibrary, match=r"pip install 'liftlock\[collect\]'"):
+        Survey.read(write(tmp_path, "yaml", YAML))
+    assert Survey.read(write(tmp_path, "toml", TOML)) == Survey.read(write(tmp_path, "json", JSON))
+
+
+def test_a_survey_is_read_without_a_server_or_a_solver() -> None:
+    """Reading needs none of the libraries of the service, nor of designs."""
+    script = (
+        "import sys\n"
+        "from liftlock import Survey\n"
+        "Survey.from_data({'survey': 's', 'questions': [{'name': 'a', 'ask': '?', "
+        "'values': ['x', 'y'], 'guarantee': 'ldp=1'}]})\n"
+        "heavy = {'starlette', 'uvicorn', 'msgspec', 'psycopg', 'yaml', 'scipy', 'highspy'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert run.stdout.strip() == "[]"
