@@ -438,7 +438,8 @@ def test_what_rows_tell_that_share_nothing_but_the_secret() -> None:
     ("name", "named"),
     [
         ("user", True), ("customerID", True), ("user_2", True), ("client-hash", True),
-        ("patient id", True), ("e-mail", True), ("account no", True), ("visitors", True),
+        ("patient id", True), ("who", True), ("pupil_no", True), ("e-mail", True),
+        ("account no", True), ("visitors", True),
         ("client_age", False), ("user_rating", False), ("member_since", False),
         ("patient_weight", False), ("employee count", False), ("width", False),
     ],
@@ -469,3 +470,23 @@ def test_a_ward_of_one_department_is_no_person(name: str, rows: int, named: bool
     source = Memory.of(700, **{name: cells, "x": departments})
     found = find_repeating(source, [name], ["x"], [made])
     assert [each.name for each in found] == [name] * named
+
+
+@pytest.mark.parametrize(
+    ("cell", "values", "uneven", "named"),
+    [
+        ("p{:03}", 400, False, True), ("{}", 400, False, True), ("p{:03}", 400, True, False),
+        ("w{}", 52, False, False), ("{:04}-05-01", 400, False, False),
+    ],
+)  # fmt: skip
+def test_many_values_in_equally_many_rows_are_people(
+    cell: str, values: int, uneven: bool, named: bool
+) -> None:
+    cells = [cell.format(number) for number in range(values) for _ in range(25)][uneven:]
+    chance = random.Random(8)
+    drawn = [chance.choice("abc") for _ in cells]
+    made = ll.design(ll.Prior.uniform("abc"), LIP("1"))
+    found = find_repeating(Memory.of(700, c=cells, x=drawn), ["c"], ["x"], [made])
+    assert [(each.name, each.reason) for each in found] == [
+        ("c", "each value is in 25 rows")
+    ] * named
