@@ -15,11 +15,9 @@ import pytest
 
 import liftlock as ll
 import liftlock.tables
-from liftlock import ALIP, LDP, LIP, Joint, Mechanism, Prior, design
-from liftlock.designs.api import lock
-from liftlock.designs.base import Draft
+from liftlock import ALIP, LDP, LIP, Alphabet, Joint, Mechanism, Prior, design, lock
+from liftlock.designs import Draft
 from liftlock.errors import InputError, NotCertified
-from liftlock.model.alphabet import Alphabet
 from liftlock.model.columns import ColumnEncoding, TableEncoding
 from liftlock.notions import Notion
 from liftlock.notions.guarantee import Wanted
