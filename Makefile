@@ -104,7 +104,7 @@ soak: $(VENV)/.stamp-test  ## Kill, fill and load the collection service for an 
 	LIFTLOCK_SOAK=1 $(BIN)/python -m pytest -q -p no:logging -n 0 -m soak tests
 
 .PHONY: bench
-bench: $(VENV)/.stamp-bench  ## Compare with other libraries, measure speed
+bench: $(VENV)/.stamp-bench $(VENV)/.stamp-test  ## Compare with other libraries, measure speed
 	$(BIN)/python -m benchmarks
 
 .PHONY: papers

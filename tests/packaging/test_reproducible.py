@@ -68,6 +68,8 @@ def test_the_archive_is_complete_and_of_no_machine(built: dict[str, Path]) -> No
         "LICENSE",
         "SECURITY.md",
         "CONTRIBUTING.md",
+        "Containerfile",
+        ".containerignore",
         "Makefile",
         "papers/LICENSE",
         "papers/pyproject.toml",

@@ -184,7 +184,8 @@ class Ledger(StoredObject):
                 remedy="give who= or people=",
             )
         if is_unaccounted(mechanism):
-            raise several_error(about) if mechanism.also else divided_error(about)
+            divided = mechanism.person is not None and mechanism.person.mode == "divide"
+            raise divided_error(about) if divided else several_error(about)
         item = read_known(about, self.items, "about", new=new_name)
         cohort = None if who is None else read_known(who, self.cohorts, "cohort", new=new_name)
         once = limit is None and isinstance(mechanism.context, ProfileGraph)
@@ -639,9 +640,14 @@ def is_small(mechanism: Mechanism) -> bool:
 
 
 def is_unaccounted(mechanism: Mechanism) -> bool:
-    """Tell whether a ledger would account for a part only of what a mechanism tells."""
-    rule = mechanism.person
-    return bool(mechanism.also) or (rule is not None and rule.mode == "divide")
+    """Tell whether a ledger would account for a part only of what a mechanism tells.
+
+    What holds for whoever does not see a given value is no guarantee of another secret.
+    """
+    rule, context = mechanism.person, mechanism.context
+    unseen = context.whole if isinstance(context, Conditional) else None
+    several = any(each.context != unseen for each in mechanism.also)
+    return several or (rule is not None and rule.mode == "divide")
 
 
 def several_error(about: str) -> NotDefined:

@@ -315,6 +315,7 @@ def choose_columns(
     refuse_hidden_given(worker, dropped)
     kept = [name for name in source.columns if name not in dropped and name not in keep]
     notes = [] if isinstance(worker, ProfileColumn) else [*_notes(worker, dropped, drop)]
+    notes += _kept_secrets(hidden_of(worker.mechanism), secrets, dropped)
     if set(kept) - set(replaced):
         others = inspect_other_columns(source, kept, copied, replaced)
         notes += _leaking(others.leaks, worker, secrets)
@@ -421,6 +422,26 @@ def _notes(worker: Worker, dropped: Sequence[str], drop: Collection[str]) -> Ite
             f"{', '.join(map(repr, before))}: left out, as when the mechanism was made (--keep "
             "would keep it)"
         )
+
+
+def _kept_secrets(
+    hidden: Sequence[Hidden], secrets: Sequence[str | None], dropped: Collection[str]
+) -> Iterator[str]:
+    """Say of secrets that are kept on purpose that the rows tell them."""
+    for name in dict.fromkeys(secrets):
+        if name is None or name in dropped:
+            continue
+        if any(each.column == name for each in hidden):
+            yield (
+                f"the secret {name!r} itself is in the output, kept on purpose (--keep): whoever "
+                "sees a row knows it, whatever is guaranteed"
+            )
+        else:
+            yield (
+                f"{name!r} is in the output, kept on purpose (--keep), and has the values of the "
+                "secret: if it holds the secret, whoever sees a row knows it, whatever is "
+                "guaranteed"
+            )
 
 
 def _leaking(

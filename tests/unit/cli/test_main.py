@@ -22,6 +22,7 @@ COMMANDS = (
     *(
         "publish",
         "estimate",
+        "collect",
         "account",
         "audit",
         "lock",
@@ -34,6 +35,10 @@ COMMANDS = (
 )
 OF_PAPERS = ("list", "run")
 OF_PROFILES = ("example", "compose")
+OF_COLLECT = (
+    *("new", "check", "serve", "demo", "estimate", "export", "close", "next", "erase", "backup"),
+    *("verify", "token", "token add", "token list", "token revoke", "token issue"),
+)
 
 
 def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None:
@@ -51,6 +56,7 @@ def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None
     [
         *COMMANDS,
         *(f"profiles {name}" for name in OF_PROFILES),
+        *(f"collect {name}" for name in OF_COLLECT),
         *(f"papers {name}" for name in OF_PAPERS),
     ],
 )

@@ -110,6 +110,25 @@ def test_a_secret_known_by_its_name_and_values_goes_and_its_copies_are_refused()
     assert list(kept.columns) == ["x", "k"]
 
 
+def test_a_secret_that_is_kept_on_purpose_is_named() -> None:
+    rows = FrameSource.of(FrameAdapter.of(pd.DataFrame(ROWS).drop(columns="copied")))
+    rules = TableEncoding((ColumnEncoding("x", secret="health"),))
+    known, unknown = (
+        choose_columns(rows, ColumnRandomiser(made, names=("x",)), keep=["health"]).notes
+        for made in (truthful(rules), truthful(PLAIN))
+    )
+    assert (
+        "the secret 'health' itself is in the output, kept on purpose (--keep): whoever sees a row "
+        "knows it, whatever is guaranteed"
+    ) in known
+    assert (
+        "'health' is in the output, kept on purpose (--keep), and has the values of the secret: if "
+        "it holds the secret, whoever sees a row knows it, whatever is guaranteed"
+    ) in unknown
+    worker = ColumnRandomiser(truthful(rules), names=("x",))
+    assert not any("itself" in note for note in choose_columns(rows, worker).notes)
+
+
 def test_a_level_of_an_index_is_a_column_too() -> None:
     frame = pd.DataFrame(ROWS).drop(columns="copied").set_index(["health", "k"])
     with pytest.raises(InputError, match="column 'health' has the values of the secret"):

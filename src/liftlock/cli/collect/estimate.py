@@ -47,7 +47,8 @@ def estimate_command(
 
     \b
     liftlock collect estimate health.yaml
-    liftlock collect estimate health.yaml --server http://127.0.0.1:8124 --token TOKEN
+    liftlock collect estimate health.yaml \\
+        --server http://127.0.0.1:8124 --token TOKEN
     liftlock collect estimate health.yaml north.json south.json
     """
     note = Notes()

@@ -36,7 +36,8 @@ def verify_command(
 
     \b
     liftlock collect verify health.yaml
-    liftlock collect verify health.yaml --store north.sqlite --apart-from south.sqlite
+    liftlock collect verify health.yaml --store north.sqlite \\
+        --apart-from south.sqlite
     """
     with place.open(survey) as curator, show_status("checking"):
         wrong = list(curator.verify())

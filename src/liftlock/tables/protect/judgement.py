@@ -771,8 +771,10 @@ class _Court:
                 columns=tuple(unique),
                 remedies=self._drops(unique),
             )
-        banded = dict.fromkeys(name for row in rows for name in row.banded if name not in found)
-        said = {*unique, *self._given_bands}
+        # What chance would explain of bands is no answer to what single numbers tell.
+        said = {*self.protection.identities, *self._given_bands}.union(*groups.values())
+        said |= {name for each in against if each.kind == "broken" for name in each.columns}
+        banded = dict.fromkeys(name for row in rows for name in row.banded)
         if numbers := [name for name in banded if name not in said]:
             yield Finding(
                 "open",

@@ -349,7 +349,7 @@ def _same_share(people: PersonCounter, column: str) -> float:
 
 _PEOPLE = (
     "user|person|patient|customer|client|member|subject|participant|respondent|employee|visitor|"
-    "household|account"
+    "household|account|who|pseudonym|student|pupil|resident|citizen"
 )
 _LIKE_IDS = re.compile(
     r"(^|[\W_])(ids?|uid|uuid|guid|pid|ssn|e-?mail)([\W_]|\d|$)"
@@ -366,6 +366,9 @@ _MOST_SHARE = 0.1
 _SEVERAL = 2
 _MANY = 100
 """Values in more rows than this on average are categories, unless they are called like ids."""
+_EVEN = 100
+"""So many values in equally many rows each are people; fewer may be hours or weeks."""
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d\d")
 _AGREE = 0.8
 """Rows of one value agree in a secret, so much beyond chance, if they are of one person."""
 _SAMPLED = 64
@@ -380,10 +383,10 @@ def find_repeating(
 ) -> tuple[RepeatingColumn, ...]:
     """Return columns that look like people with several rows, and what these lose at most.
 
-    A column does if it has many values, none of them in many rows, and either its name looks like
-    an id, or its values are in a hundred rows each at most and these agree in a secret or a
-    released column far beyond chance: a person's sex is the same in all rows, and that of a region
-    is not. Numbers with a point are measurements.
+    A column does if it has many values, none of them in many rows, and its name looks like an id,
+    or its values are in a hundred rows each at most, and very many values are all in equally
+    many rows, or these agree in a secret or a released column far beyond chance: a person's sex is
+    the same in all rows, and that of a region is not. Numbers with a point are measurements.
     """
     tallies = {
         name: PersonCounter(name, tuple(target for target in targets if target != name))
@@ -448,8 +451,22 @@ def _reason(tally: PersonCounter) -> str:
         return ""  # most of its values are in one row: weights and amounts are so by chance
     if tally.rows > _MANY * tally.people:
         return ""  # a ward has one department, too
+    if _is_even(tally):
+        return f"each value is in {tally.most_rows} rows"
     agreeing = [target for target in tally.columns if _agreement(tally, target) >= _AGREE]
     return f"rows with the same value agree in {agreeing[0]!r}" if agreeing else ""
+
+
+def _is_even(tally: PersonCounter) -> bool:
+    """Tell whether all of very many values are in equally many rows, which chance does not do.
+
+    Hours, weeks and days are not of people either.
+    """
+    return (
+        tally.people >= _EVEN
+        and tally.rows == tally.people * tally.most_rows
+        and not all(_DATE.match(str(value)) for value in tally.rows_each)
+    )
 
 
 def _agreement(tally: PersonCounter, target: str) -> float:

@@ -471,6 +471,15 @@ def test_numbers_in_bands_are_a_condition() -> None:
     verdict = judge(beside(row(banded=("site",))))
     assert (verdict.level, verdict.proved) == ("conditional", False)
     assert "bands" in only(verdict).sentence
+    # What chance would explain of the bands is no answer to what single numbers tell.
+    chance = LeakRange(0.6, 0.0)
+    both = judge(beside(row(banded=("site",), population=chance, beyond=chance))).findings
+    assert [(each.kind, "bands" in each.sentence) for each in both] == [
+        ("open", False),
+        ("open", True),
+    ]
+    certain = row(banded=("site",), population=chance, beyond=chance, at_least=chance)
+    assert only(judge(beside(certain))).kind == "broken"
     # What a given column tells is no breach; that it was measured in bands is not said by that.
     much = row("site", alone=LeakRange(0.2, 0.7), banded=("site",))
     assert not judge(beside(much, columns=(_by_site(),))).proved
