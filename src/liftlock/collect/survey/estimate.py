@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from liftlock.collect.survey.least import shown_parts
 from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError
 
@@ -121,10 +122,10 @@ def _estimate_groups(given: Given, options: Mapping[str, Any], least: int) -> di
     for each, reports in given:
         if each.group is not None:
             named.setdefault(each.group, []).append((each, reports))
+    totals = {name: sum(reports.reports for _, reports in own) for name, own in named.items()}
+    kept = shown_parts(totals, least)
     return {
-        name: _estimate_together(own, {}, options)
-        for name, own in named.items()
-        if sum(reports.reports for _, reports in own) >= max(least, 1)
+        name: _estimate_together(own, {}, options) for name, own in named.items() if name in kept
     }
 
 
