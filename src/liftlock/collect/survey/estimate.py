@@ -33,18 +33,22 @@ class Estimated:
         """Return the JSON form: that of the estimate, and whose it is."""
         data = self.estimate.to_data() | {"collection": self.collection}
         if self.groups:
-            data["groups"] = {name: found.to_data() for name, found in self.groups.items()}
-        return data | ({"rounding": self.rounding_content()} if self.rounding else {})
+            data["groups"] = {
+                name: found.to_data() | self._rounding(found) for name, found in self.groups.items()
+            }
+        return data | self._rounding(self.estimate)
 
-    def rounding_content(self) -> dict[str, Any]:
+    def _rounding(self, found: Estimate) -> dict[str, Any]:
+        return {"rounding": self.rounding_content(found)} if self.rounding else {}
+
+    def rounding_content(self, found: Estimate) -> dict[str, Any]:
         """Return what is true of the numbers before they were rounded to the middle of a bin.
 
         Of those outside of the range nothing is said: they count as its nearer end.
         """
-        total = self.estimate.total if self.estimate.of == "sum" else 1.0
-        most = self.rounding * abs(total)
+        most = self.rounding * (found.total if found.of == "sum" else 1.0)
         answers = []
-        for each in self.estimate.answers:
+        for each in found.answers:
             if each.low is not None and each.high is not None:
                 ends = {"low": each.low - most, "high": each.high + most}
                 answers.append({"name": each.name, **ends})
