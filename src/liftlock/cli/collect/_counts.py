@@ -52,7 +52,13 @@ def add_exports(
 ) -> dict[str, dict[str, list[int]]]:
     """Add up what several servers have exported; other questions in the files are left out."""
     total: dict[str, dict[str, list[int]]] = {}
-    for path in files:
+    for place, path in enumerate(files):
+        if path in files[:place]:
+            raise FileError(
+                "a file of counts is given twice",
+                where=str(path),
+                remedy="give each export once: counts are added up",
+            )
         for line in _lines(path):
             collection = collections.get(str(line.get("collection")))
             if collection is None:

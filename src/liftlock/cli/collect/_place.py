@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 WHO = "command"
 """Who the trail says it was, when somebody works on the store itself."""
+_ADMIN_ADDRESS = "give the admin address, which liftlock collect serve prints"
 _PATIENCE = 600.0
 """How many seconds a server may take: a backup or a check of a large store takes a while."""
 
@@ -236,6 +238,12 @@ class OnServer:
         from liftlock.collect.store import Record
 
         told = self._ask("GET", "/v1/collections")["collections"]
+        if not all("survey" in each for each in told):
+            raise InputError(
+                "the address is the one that people answer at, not the operator's",
+                where=self._address,
+                remedy=_ADMIN_ADDRESS,
+            )
         return {
             each["name"]: Record(
                 each["name"],
@@ -318,7 +326,7 @@ class OnServer:
                 "no server answers",
                 where=self._address,
                 value=str(getattr(error, "reason", error)),
-                remedy="liftlock collect serve prints its admin address",
+                remedy=_ADMIN_ADDRESS,
             ) from None
         return json.loads(text) if text else None
 
@@ -343,10 +351,16 @@ def _refusal(error: urllib.error.HTTPError, address: str) -> InputError:
         title, detail = str(told["title"]), str(told.get("detail", ""))
     except (ValueError, KeyError, TypeError):
         title, detail = f"the server answered {error.code}", ""
+    if error.code == HTTPStatus.UNAUTHORIZED:
+        title = "the server does not know this token"
     remedy = {
-        401: "give a token that it knows: --token",
-        403: "ask for a token of an owner",
-    }.get(error.code, detail or "see its log")
+        HTTPStatus.UNAUTHORIZED: "give by --token one that it printed, or that liftlock collect "
+        "token add made",
+        HTTPStatus.FORBIDDEN: "ask for a token of an owner",
+    }.get(HTTPStatus(error.code), detail)
     return InputError(
-        title, where=address, value=detail if remedy != detail else None, remedy=remedy
+        title,
+        where=address,
+        value=detail if detail and remedy != detail else None,
+        remedy=remedy or "see its log",
     )

@@ -12,7 +12,7 @@ from rich.text import Text
 from liftlock.cli._console import Notes, show, show_json, show_status
 from liftlock.cli._options import FILE, JSON_HELP, option_group
 from liftlock.cli.collect._counts import read_counts
-from liftlock.cli.collect._place import QUESTION, PlaceOptions
+from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen
 from liftlock.collect.survey import Estimated, Survey
 from liftlock.report.text.estimate import estimate_report
 
@@ -58,7 +58,8 @@ def estimate_command(
         collections = read.collections(progress=progress)
         options: dict[str, Any] = {"level": level, "together": together}
         answers: list[Estimated] = []
-        for name, numbers in found.counts.items():
+        for name in chosen(read, questions):
+            numbers = found.counts.get(name, {})
             reports = sum(map(sum, numbers.values()))
             if reports < max(read.least, 1):
                 least = f", and {read.least:,} are the least" if read.least else ""

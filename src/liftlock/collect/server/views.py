@@ -89,9 +89,9 @@ class MechanismView:
             return self.sentences[-1] if self._reveal.profiles else self.sentences[0]
         worst = max(moves, key=lambda move: move.most / move.before)
         return (
-            f"At worst, somebody who knows how common each answer is believes in “"
-            f"{written(worst.value)}” with {percent_up(worst.most)} after the report, instead of "
-            f"{percent(float(worst.before))}."
+            "At worst, someone who knows only how common each answer is will believe "
+            f"“{written(worst.value)}” with probability {percent_up(worst.most)} after the report, "
+            f"up from {percent(float(worst.before))}."
         )
 
     @cached_property

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from liftlock.collect.survey.budget import PersonBudget, person_budget
-from liftlock.collect.survey.consent import Asked, Consent, together_texts
+from liftlock.collect.survey.consent import Asked, Consent, is_almost_certain, together_texts
 from liftlock.collect.survey.repeat import RepeatRule
 from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -289,7 +289,20 @@ class _Checking:
             return None, {}
         if any(value.is_infinite for value in found.nats.values()):
             self.warn("a report may reveal an answer for certain")
+        else:
+            self._look_at_answers(found)
         return found, choices
+
+    def _look_at_answers(self, budget: PersonBudget) -> None:
+        """Warn of a question whose report is nearly the answer, as where profiles are protected."""
+        for each in budget.questions:
+            ratio = each.levels.ldp
+            if ratio is not None and is_almost_certain(ratio):
+                self.warn(
+                    "a report may reveal the answer almost for certain, whatever else the "
+                    "guarantee protects; ask for ldp if the answer itself is to be protected",
+                    each.question,
+                )
 
     def _look_at_rule(self, rule: RepeatRule) -> None:
         if rule.repeats and self.survey.total is None:

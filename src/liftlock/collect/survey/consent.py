@@ -42,7 +42,7 @@ class Move:
     """How far the belief that somebody has one value may move: from the prior, to at most, least.
 
     >>> print(Move("flu", Fraction(1, 10), Fraction(1, 5), Fraction(1, 28)).replace_glue())
-    "flu": from 10 % to at most 20 %, and to no less than 3.57 %
+    "flu": 3.57 % to 20 % (before: 10 %)
     """
 
     value: Label
@@ -52,8 +52,8 @@ class Move:
 
     def __str__(self) -> str:
         return (
-            f"{_named(self.value)}: from {percent(float(self.before))} to at most "
-            f"{percent_up(self.most)}, and to no less than {percent_down(self.least)}"
+            f"{_named(self.value)}: {percent_down(self.least)} to {percent_up(self.most)} "
+            f"(before: {percent(float(self.before))})"
         )
 
     def replace_glue(self) -> str:
@@ -102,7 +102,7 @@ class Reveal:
         >>> draft = Draft.of(["no", "yes"], ["r1", "r2"], [[0.75, 0.25], [0.25, 0.75]])
         >>> reveal = Reveal.of(lock(draft, LIP("1"), Prior.from_counts({"no": 1, "yes": 1})))
         >>> [move.replace_glue() for move in reveal.moves][0]
-        '"no": from 50 % to at most 75 %, and to no less than 25 %'
+        '"no": 25 % to 75 % (before: 50 %)'
         """
         levels, context = worst_levels(mechanism), mechanism.context
         up, down = levels.upper, _inverse(levels.lower)
@@ -137,15 +137,16 @@ class Reveal:
 
     @property
     def every_belief(self) -> bool:
-        """Whether the promise holds whatever anybody believed before."""
+        """Whether the promise holds whatever anyone believed before."""
         return not self.premise
 
     def sentences(self) -> Iterator[str]:
         """Say the worst case in plain words."""
-        whom = f"For {self.who}: w" if self.who else "W"
-        anything = f"{whom}hatever anybody believed before: {odds_text(self.ratio)}"
+        whom = f"For {self.who}: " if self.who else ""
+        anything = f"whatever anyone believed before: {odds_text(self.ratio)}"
+        worst = f"{whom}{anything}" if whom else _capitalized(anything)
         if self.every_belief:
-            yield anything
+            yield worst
             if self.profiles is not None and self.profiles != self.ratio:
                 yield (
                     "Which of two joined profiles you have becomes more likely, compared with the "
@@ -153,29 +154,25 @@ class Reveal:
                 )
             return
         if self.confidence is not None:
-            yield anything
+            yield worst
             yield (
                 f"If you have not answered before, with confidence {percent_down(self.confidence)} "
-                f"over {self.evidence}, for whoever knows how common each answer is, and no more: "
+                f"over {self.evidence}, for someone who knows only how common each answer is: "
                 f"{factor_text(self.up, self.down)}"
             )
             return
-        if self.premise == "prior":
-            knows = "of you what the panel says" if self.panel else "how common each answer is"
-            yield (
-                f"{whom}ho knows {knows}, and no more, believes after the report: "
-                f"{'; '.join(map(str, self.moves))}."
-                if self.moves
-                else f"{whom}ho knows {knows}, and no more: {factor_text(self.up, self.down)}"
-            )
-        elif self.premise == "intervals":
-            yield (
-                f"{whom}ho knows that the share of each answer is within its interval, and no "
-                f"more: {factor_text(self.up, self.down)}"
-            )
+        known = {
+            "prior": "what the panel says about you" if self.panel else "how common each answer is",
+            "intervals": "that the share of each answer lies within its interval",
+        }.get(self.premise)
+        if self.moves:
+            told = "; ".join(map(str, self.moves))
+            said = f"after the report, someone who knows only {known} believes: {told}."
         else:
-            yield f"{whom}ho knows {self.premise}: {factor_text(self.up, self.down)}"
-        yield f"Whatever anybody believed before: {odds_text(self.ratio)}"
+            whose = f"for someone who knows only {known}" if known else f"under {self.premise}"
+            said = f"{whose}: {factor_text(self.up, self.down)}"
+        yield f"{whom}{said}" if whom else _capitalized(said)
+        yield _capitalized(anything)
 
     def content(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -233,14 +230,27 @@ def odds_text(ratio: Fraction | None) -> str:
     >>> print(odds_text(Fraction("2.7182")).replace(GLUE, " "))
     the odds of one answer against another change at most 2.72-fold; even odds (50 %) become at
     most 73.2 %, and no less than 26.8 %.
+    >>> odds_text(Fraction(10**9))
+    'an answer may be revealed almost for certain.'
     """
     if ratio is None:
         return "an answer may be revealed for certain."
+    if is_almost_certain(ratio):
+        return "an answer may be revealed almost for certain."
     even = ratio / (1 + ratio)
     return (
         f"the odds of one answer against another change at most {fold_text(ratio)}; even odds "
         f"(50{GLUE}%) become at most {percent_up(even)}, and no less than {percent_down(1 - even)}."
     )
+
+
+def is_almost_certain(ratio: Fraction) -> bool:
+    """Tell whether even odds may become 100 %, as it is written.
+
+    >>> is_almost_certain(Fraction(100)), is_almost_certain(Fraction(10**9))
+    (False, True)
+    """
+    return round_up_text(100 * ratio / (1 + ratio)) == "100"
 
 
 def factor_text(up: Fraction | None, down: Fraction) -> str:
@@ -414,6 +424,7 @@ def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[s
     number = len(budget.questions)
     rounds = f" in {budget.rule.rounds:,} rounds" if budget.rule.repeats else ""
     what = f"All {number:,} reports{rounds}" if number > 1 else f"The one report{rounds}"
+    what += " together" if number > 1 or rounds else ""
     ratio, falls, rises = (_ratio_above(told[name]) for name in ("ldp", "eps_lower", "eps_upper"))
     if budget.rule.shows_change:
         texts.append(
@@ -421,14 +432,12 @@ def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[s
             "The promises are about each report by itself."
         )
     elif ratio is None:
-        texts.append(f"{what} together may reveal your answers for certain.")
+        texts.append(f"{what} may reveal your answers for certain.")
     else:
-        texts.append(
-            f"{what} together, whatever anybody believed before: {_all_answers(odds_text(ratio))}"
-        )
+        texts.append(f"{what}, whatever anyone believed before: {_all_answers(odds_text(ratio))}")
         if rises is not None and falls is not None and (rises, falls) != (ratio, ratio):
             texts.append(
-                "Whoever believes beforehand what the questions were designed for: "
+                "For someone who believes beforehand what the questions were designed for: "
                 + _all_answers(factor_text(rises, 1 / falls))
             )
         if number > 1:
@@ -452,13 +461,21 @@ def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[s
 
 
 def _all_answers(text: str) -> str:
-    return text.replace("one answer against another", "any answers against any others").replace(
-        "any answer rises", "any combination of answers rises"
-    )
+    for one, every in (
+        ("one answer against another", "any answers against any others"),
+        ("any answer rises", "any combination of answers rises"),
+        ("an answer may be", "the answers may be"),
+    ):
+        text = text.replace(one, every)
+    return text
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
+    return f"{_capitalized(text)}."
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _ratio_above(value: enclosure.Enclosure) -> Fraction | None:

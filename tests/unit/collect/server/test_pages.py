@@ -177,8 +177,8 @@ def test_without_script_fields_are_disabled_and_the_page_says_why(world: World) 
     words = words.replace("\xa0", " ")
     (asked,) = make_consent(world.service.served["health.flu"].survey).questions
     assert f"Your device sends {asked.sent};" in words
-    assert "believes in “flu” with 27.2 % after the report, instead of 10 %." in words
-    assert '"flu": from 10 % to at most 27.2 %, and to no less than 3.67 %' in words
+    assert "believe “flu” with probability 27.2 % after the report, up from 10 %." in words
+    assert '"flu": 3.67 % to 27.2 % (before: 10 %)' in words
     assert "All answers together" in words
 
 

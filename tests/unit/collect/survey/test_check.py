@@ -110,7 +110,7 @@ def test_levels_count_at_their_worst_and_by_choice() -> None:
     assert "who chooses low: all 2 answers of one person together" in str(found)
     assert [margin.level for margin in found.margins] == [None, "low", "high"]
     assert "The level of protection that you choose" in str(found.consent)
-    assert 'For the level "high": whatever anybody believed before' in str(found.consent)
+    assert 'For the level "high": whatever anyone believed before' in str(found.consent)
     assert (
         not survey_of(FLU, levels | {"levels": {"low": "ldp=0.5", "high": "ldp=2"}}, total="ldp=3")
         .check()
@@ -195,7 +195,7 @@ def test_the_text_says_who_sees_what_and_until_when() -> None:
     assert "The survey opens on 2026-11-01 and closes on 2026-11-30." in text
     assert RepeatRule.read("first").describe() in text
     assert "your network address and the time" in text
-    assert "from 10 % to at most 27.2 %" in text
+    assert '"flu": 3.67 % to 27.2 % (before: 10 %)' in text
 
 
 def test_a_total_that_has_no_rule_is_refused() -> None:

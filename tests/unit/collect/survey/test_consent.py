@@ -57,11 +57,11 @@ def test_beliefs_are_told_exactly_and_written_on_the_safe_side(prior: Prior, bud
     assert [move.value for move in reveal.moves] == list(prior.labels)
     for move in reveal.moves:
         assert (move.most, move.least) == (max(beliefs[move.value]), min(beliefs[move.value]))
-        _, most, least = numbers_of(flat(str(move)))
+        least, most, _ = numbers_of(flat(str(move)))
         assert move.most <= most <= move.most * Fraction(101, 100)
         assert move.least * Fraction(99, 100) <= least <= move.least
     (said, whatever) = reveal.sentences()
-    assert flat(said).startswith("Who knows how common each answer is, and no more, believes")
+    assert flat(said).startswith("After the report, someone who knows only how common each answer")
     ratio = enumeration.ldp_ratio([enumeration.rows_of(made)])
     assert reveal.ratio == ratio
     _, most, least = numbers_of(flat(whatever))
@@ -79,6 +79,9 @@ def test_percentages_are_rounded_to_their_safe_side(share: Fraction) -> None:
 @given(st.fractions(Fraction(1), Fraction(10**6)))
 def test_odds_are_written_on_the_safe_side(ratio: Fraction) -> None:
     text = flat(odds_text(ratio))
+    if ratio > 999:
+        assert text == "an answer may be revealed almost for certain."
+        return
     found = re.search(r"at most ([\d.,e+-]+)-fold", text)
     assert found is not None
     assert ratio <= Fraction(found[1].replace(",", ""))
@@ -100,7 +103,7 @@ def test_ldp_speaks_of_any_belief() -> None:
     assert reveal.every_belief
     assert reveal.moves == ()
     (said,) = reveal.sentences()
-    assert flat(said).startswith("Whatever anybody believed before: the odds of one answer")
+    assert flat(said).startswith("Whatever anyone believed before: the odds of one answer")
     assert "at most 2.72-fold; even odds (50 %) become at most 73.2 %" in flat(said)
 
 
@@ -108,10 +111,10 @@ def test_a_set_with_a_confidence_says_the_worst_case_first() -> None:
     near = Intervals.from_counts({"none": 700, "cold": 200, "flu": 100}, confidence="0.99")
     made = ll.design(near, ll.LIP("1"), utility="frequencies")
     first, second = Reveal.of(made).sentences()
-    assert flat(first).startswith("Whatever anybody believed before: the odds")
+    assert flat(first).startswith("Whatever anyone believed before: the odds")
     assert flat(second).startswith(
         "If you have not answered before, with confidence 99 % over 1,000 observations, for "
-        "whoever knows how common each answer is, and no more: a belief in any answer rises at most"
+        "someone who knows only how common each answer is: a belief in any answer rises at most"
     )
     found = re.search(
         r"rises at most ([\d.]+)-fold, and falls to no less than ([\d.]+) %", flat(second)
@@ -138,7 +141,7 @@ def test_other_contexts_are_named() -> None:
     family = Family.of([FLU, Prior.from_counts({"none": 600, "cold": 300, "flu": 100})])
     made = ll.design(family, ll.LIP("1"), utility="frequencies")
     first, _ = Reveal.of(made, 'the group "north"').sentences()
-    assert first.startswith('For the group "north": who knows')
+    assert first.startswith('For the group "north": under every mixture of 2 priors')
     pair = ProfileGraph.bernoulli({"often": "0.9", "rarely": "0.2"})
     bit = ll.design(pair, ll.ProfilePrivacy("1"), method="cluster")
     said = list(Reveal.of(bit).sentences())
@@ -181,7 +184,7 @@ def test_all_answers_together_are_never_told_less_than_they_are(designed: ll.Mec
     coin = ll.design(Prior.uniform(["no", "yes"]), ll.LDP("1"), method="k-rr")
     budget = person_budget({"flu": [designed], "smokes": [coin]})
     first, second, third = (flat(text) for text in together_texts(budget, ll.LIP("3"))[:3])
-    assert first.startswith("All 2 reports together, whatever anybody believed before: the odds of")
+    assert first.startswith("All 2 reports together, whatever anyone believed before: the odds of")
     told = re.search(r"change at most ([\d.]+)-fold", first)
     assert told is not None
     rows = [enumeration.rows_of(designed), enumeration.rows_of(coin)]

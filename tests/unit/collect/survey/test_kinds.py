@@ -101,7 +101,7 @@ def test_every_kind_is_checked(survey: Survey) -> None:
     assert margins["place"].rounding == 0
     text = str(found.consent).replace("\N{NO-BREAK SPACE}", " ")
     assert "Which of two joined profiles you have becomes more likely" in text
-    assert "Who knows how common each answer is, and no more, believes" in text
+    assert "After the report, someone who knows only how common each answer is believes" in text
     assert found.budget is not None
     # Different groups, and no prior of somebody in a group of each: LDP alone.
     assert found.budget.ratios["lip"] == found.budget.ratios["ldp"]
@@ -258,8 +258,8 @@ def test_a_panel_is_checked_at_its_worst_and_shows_no_prior(panel: Survey) -> No
     assert found.budget.ratios["ldp"] == worst
     text = str(found.consent).replace("\N{NO-BREAK SPACE}", " ")
     assert "What is known of each person differs; these are the worst cases of all." in text
-    assert "Who knows of you what the panel says, and no more: a belief in any answer rises" in text
-    assert "believes after the report" not in text
+    assert "For someone who knows only what the panel says about you: a belief in any" in text
+    assert "After the report" not in text
     assert "Which table is yours: it is sent with the report" in text
     assert "If nobody else shares it, it names you" in text
     assert "numbers of reports by day and table" in text
