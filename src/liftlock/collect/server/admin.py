@@ -35,9 +35,14 @@ MOST_TOKENS = 10_000
 """The most write tokens that are made at a time."""
 
 
-_FILES = frozenset({"prior", "intervals", "ball", "centre", "family", "file", "panel", "priors"})
+_FILES = frozenset(
+    {"prior", "intervals", "ball", "centre", "family", "file", "panel", "priors"}
+    | {"profiles", "edges", "mechanism"}
+)
 """The keys of a survey whose text is the name of a file."""
-_NO_FILE = re.compile(r"none|unknown|no|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE)
+_NO_FILE = re.compile(
+    r"none|unknown|no|complete|chain|[0-9./eE+-]*[0-9][0-9./eE+-]*|", re.IGNORECASE
+)
 
 
 _OPERATOR = "[A-Za-z0-9._@-]{1,100}"

@@ -515,7 +515,7 @@ def counts_sheet(views: Sequence[ResultView]) -> Sheet:
     """Return a row for each output of each mechanism that is shown: these are not answers."""
     columns = {"question": str, "mechanism": str, "output": str, "reports_not_answers": int}
     shown = {
-        view.served.name: {made.digest: made.counts_of(view.counted) for made in view.mechanisms}
+        view.served.name: {made.digest: made.counts_of(view.counted) for made in view.counts}
         for view in views
         if view.counted is not None
     }

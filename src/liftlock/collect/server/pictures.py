@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from liftlock.collect.survey.consent import percent_down, percent_up
+from liftlock.collect.survey.least import shown_parts
 from liftlock.collect.survey.values import Grid
 from liftlock.mechanism import Mechanism
 from liftlock.model.channel import Table
@@ -54,15 +55,16 @@ class Span:
 
 
 def days_of(days: Mapping[str, int], least: int) -> tuple[list[Span], int]:
-    """Return the days with the least number of reports, and how many other days had any.
+    """Return the days that are shown, and how many other days had any reports.
 
-    >>> spans, left_out = days_of({"2026-11-01": 3, "2026-11-02": 9, "2026-11-04": 0}, 5)
+    >>> spans, left_out = days_of({"2026-11-01": 3, "2026-11-02": 9, "2026-11-04": 2}, 5)
     >>> [(str(span), span.reports) for span in spans], left_out
-    ([('2026-11-02', 9)], 1)
+    ([('2026-11-02', 9)], 2)
     """
     every = [(date.fromisoformat(day), number) for day, number in sorted(days.items()) if number]
-    shown = [Span(day, day, number) for day, number in every if number >= least]
-    return shown, len(every) - len(shown)
+    kept = shown_parts(dict(every), least)
+    spans = [Span(day, day, number) for day, number in every if day in kept]
+    return spans, len(every) - len(spans)
 
 
 def weeks_of(spans: Sequence[Span]) -> list[Span]:

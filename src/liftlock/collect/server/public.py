@@ -20,10 +20,9 @@ from liftlock.collect.server.openapi import (
 )
 from liftlock.collect.server.reports import problem_of
 from liftlock.collect.server.service import Served, require_least
+from liftlock.collect.survey.least import shown_days, shown_mechanisms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from starlette.requests import Request
 
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -85,13 +84,6 @@ async def _shown(request: Request) -> tuple[Served, bool]:
     return served, not served.panel
 
 
-def enough(counts: Mapping[str, Sequence[int]], least: int, named: bool) -> dict[str, Any]:
-    """Return the counts of each mechanism that has enough reports to be shown."""
-    if not named:
-        return {}
-    return {digest: each for digest, each in counts.items() if not 0 < sum(each) < least}
-
-
 async def estimate(request: Request) -> Response:
     """Estimate what people answered."""
     served, _ = await _shown(request)
@@ -104,7 +96,8 @@ async def aggregate(request: Request) -> Response:
     served, named = await _shown(request)
     counts = await service_of(request).results.counts(served.name)
     number = require_least(served, counts)
-    mechanisms = enough(counts.mechanisms, served.survey.least, named)
+    kept = shown_mechanisms(served.collection, counts.mechanisms) if named else frozenset()
+    mechanisms = {digest: each for digest, each in counts.mechanisms.items() if digest in kept}
     return answer(
         {
             "collection": served.name,
@@ -120,19 +113,21 @@ async def aggregate(request: Request) -> Response:
 
 
 async def history(request: Request) -> Response:
-    """Give the counts of each day; days with too few reports to show are left out."""
+    """Give the counts of each day; what has too few reports to show is left out."""
     served, named = await _shown(request)
     service = service_of(request)
     require_least(served, await service.results.counts(served.name))
     found = await service.results.history(served.name)
-    least = served.survey.least
-    totals = {day: sum(map(sum, counts.values())) for day, counts in sorted(found.items())}
-    days = {day: enough(found[day], least, named) for day, n in totals.items() if n >= least}
+    kept = await service.results.read(shown_days, served.collection, found)
+    days = {
+        day: {digest: found[day][digest] for digest in found[day] if named and digest in digests}
+        for day, digests in kept.items()
+    }
     content = {
         "collection": served.name,
         "by": "day",
         "days": days,
-        "reports": {day: totals[day] for day in days},
+        "reports": {day: sum(map(sum, found[day].values())) for day in days},
         "left_out": len(found) - len(days),
         "note": NOTE,
     }

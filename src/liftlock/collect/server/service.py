@@ -244,12 +244,16 @@ class Service:
             content = survey.content()
             known = self.store.collections()
             names = [f"{survey.name}.{question.name}" for question in survey.questions]
-            for name in names:
+            own = [name for name in known if told_of(known[name]).get("survey") == survey.name]
+            for name in dict.fromkeys([*own, *names]):
                 if name in known:
                     self._refuse_changes(name, told_of(known[name]), content)
             collections = survey.collections(kept=self._kept(known, names))
             if any(name not in known or told_of(known[name]) != content for name in names):
                 survey.check().require()
+            for name in own:
+                if name not in names:
+                    self._withdraw(name, told_of(known[name]), content)
             for name, collection in collections.items():
                 purposes = {each.purpose: each.digest for each in collection.mechanisms.values()}
                 settings = {"survey": content, "purposes": purposes}
@@ -321,6 +325,12 @@ class Service:
                 value=", ".join(changes[:5]),
                 remedy="restore it, give the changed survey a new name, or erase the collection",
             )
+
+    def _withdraw(self, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Forget a question that is asked no more: the budget of a person is without it."""
+        self.store.close(name)  # so that no report comes between
+        self._refuse_changes(name, before, after)
+        self.erase(name)
 
     # --- what requests ask for ------------------------------------------------------------------
 

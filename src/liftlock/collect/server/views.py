@@ -20,6 +20,7 @@ from liftlock.collect.server.pictures import (
     weeks_of,
 )
 from liftlock.collect.survey.consent import Reveal, percent_up
+from liftlock.collect.survey.least import shown_mechanisms
 from liftlock.collect.survey.values import Grid, Profiles, Range
 from liftlock.model.alphabet import Label, label_to_json
 from liftlock.report.format import amount, counted, percent
@@ -576,7 +577,8 @@ class DaysView:
         text = f"How many reports were counted in each {'week' if weekly else 'day'}."
         if self.left_out:
             days = counted(self.left_out, "day")
-            text += f" {days} of fewer than {counted(self.least, 'report')} left out."
+            few = counted(self.least, "report")
+            text += f" {days} left out, so that nothing is told of fewer than {few}."
         return f"{text} Times finer than a day are not kept."
 
     @property
@@ -655,6 +657,14 @@ class ResultView:
         domain = self.served.collection.question.domain
         grid = domain if isinstance(domain, Grid) else None
         return EstimateView(self.content, f"{self.key}-estimate", grid)
+
+    @cached_property
+    def counts(self) -> tuple[MechanismView, ...]:
+        """The mechanisms whose counts are shown."""
+        if self.counted is None:
+            return ()
+        kept = shown_mechanisms(self.served.collection, self.counted.mechanisms)
+        return tuple(made for made in self.mechanisms if made.digest in kept)
 
     @property
     def days(self) -> DaysView | None:

@@ -367,6 +367,8 @@ def margins_of(collection: Collection, people: int) -> list[Margin]:
                 size *= people if collection.panel else people * total / len(own)
         groups = 1 if collection.panel else len(own)
         moved = _rounding_of(question, people)
+        if question.answer.of == "sum" and not collection.panel:
+            moved *= math.fsum(weight for _, weight in own) / len(own)
         found.append(Margin(question.name, question.answer.of, people, size, level, groups, moved))
     return found
 
@@ -491,6 +493,13 @@ def _not_protected(survey: Survey) -> list[str]:
             "The level of protection that you choose: it is seen with the report. Choose it before "
             "you think of your answer, and not because of it."
         )
+    if any(question.panel is not None for question in survey.questions):
+        texts.append(
+            "Which table is yours: it is sent with the report, and was made for what the panel "
+            "says of you. If nobody else shares it, it names you: reports are counted for each "
+            "table, so the collector keeps which report is yours, and learns from it what is said "
+            "above."
+        )
     texts.append(
         "What others know of you already, and what you tell them. The promises are about your "
         "reports, not about what the results say of all people."
@@ -518,9 +527,12 @@ def _until(survey: Survey) -> str:
 def _results(survey: Survey) -> str:
     who = "Anybody sees" if survey.results == "public" else "The analysts of this survey see"
     least = f", once there are {survey.least:,} reports" if survey.least else ""
+    groups = " and for each group" if any(each.grouped for each in survey.questions) else ""
+    tables = " and table" if any(each.panel is not None for each in survey.questions) else ""
     return (
-        f"{who} the estimates for all people together{least}. The collector holds the numbers of "
-        "reports by day, and no report beside the random number that names it once it is counted."
+        f"{who} the estimates for all people together{groups}, and how many reports of each kind "
+        f"came on each day{least}. The collector holds the numbers of reports by day{tables}, and "
+        "no report beside the random number that names it once it is counted."
     )
 
 

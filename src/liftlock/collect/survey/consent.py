@@ -443,12 +443,14 @@ def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[s
         if number > 1:
             texts.append(f"This is proved {budget.how}.")
     texts += [_sentence(note) for note in budget.notes]
+    anybody = {each.question for each in budget.questions if each.by_ldp}
     for name, value in budget.never_changes.items():
         most = _ratio_above(value)
         if most is not None and budget.rule.repeats:
             texts.append(
                 f"If your answer to {name} never changes, {budget.rule.rounds:,} reports of this "
-                f"mechanism move a belief at most {fold_text(most)}."
+                f"mechanism move a belief at most {fold_text(most)}"
+                + ("." if name in anybody else ", for whoever believes what it was designed for.")
             )
     if total is not None and budget.allows(total):
         kept = "it is kept"

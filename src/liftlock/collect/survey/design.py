@@ -126,6 +126,24 @@ def check_mechanism(question: Question, made: Mechanism, where: str) -> None:
             remedy="leave the value out, or give it a small count in the prior: whoever has it "
             "could not answer",
         )
+    if isinstance(question.domain, Range):
+        _check_bins(question, made, where)
+
+
+def _check_bins(question: Question, made: Mechanism, where: str) -> None:
+    """Refuse rows in another order than the bins, or for other numbers than their middles.
+
+    A number is looked up by the place of its bin, and stands for the middle of it.
+    """
+    inputs, bins = made.table.inputs, question.values
+    if inputs.labels != bins.labels or inputs.coordinates not in (None, bins.coordinates):
+        raise InputError(
+            "the rows of the mechanism are not the bins of the question",
+            where=where,
+            value=", ".join(map(label_text, inputs.labels[:4])),
+            remedy="let them be in the order of the numbers, each for the middle of its bin: "
+            f"{', '.join(map(label_text, bins.labels[:4]))}",
+        )
 
 
 def name_outputs(

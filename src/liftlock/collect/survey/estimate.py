@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from liftlock.collect.survey.least import shown_parts
 from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError
 
@@ -32,18 +33,22 @@ class Estimated:
         """Return the JSON form: that of the estimate, and whose it is."""
         data = self.estimate.to_data() | {"collection": self.collection}
         if self.groups:
-            data["groups"] = {name: found.to_data() for name, found in self.groups.items()}
-        return data | ({"rounding": self.rounding_content()} if self.rounding else {})
+            data["groups"] = {
+                name: found.to_data() | self._rounding(found) for name, found in self.groups.items()
+            }
+        return data | self._rounding(self.estimate)
 
-    def rounding_content(self) -> dict[str, Any]:
+    def _rounding(self, found: Estimate) -> dict[str, Any]:
+        return {"rounding": self.rounding_content(found)} if self.rounding else {}
+
+    def rounding_content(self, found: Estimate) -> dict[str, Any]:
         """Return what is true of the numbers before they were rounded to the middle of a bin.
 
         Of those outside of the range nothing is said: they count as its nearer end.
         """
-        total = self.estimate.total if self.estimate.of == "sum" else 1.0
-        most = self.rounding * abs(total)
+        most = self.rounding * (found.total if found.of == "sum" else 1.0)
         answers = []
-        for each in self.estimate.answers:
+        for each in found.answers:
             if each.low is not None and each.high is not None:
                 ends = {"low": each.low - most, "high": each.high + most}
                 answers.append({"name": each.name, **ends})
@@ -121,10 +126,10 @@ def _estimate_groups(given: Given, options: Mapping[str, Any], least: int) -> di
     for each, reports in given:
         if each.group is not None:
             named.setdefault(each.group, []).append((each, reports))
+    totals = {name: sum(reports.reports for _, reports in own) for name, own in named.items()}
+    kept = shown_parts(totals, least)
     return {
-        name: _estimate_together(own, {}, options)
-        for name, own in named.items()
-        if sum(reports.reports for _, reports in own) >= max(least, 1)
+        name: _estimate_together(own, {}, options) for name, own in named.items() if name in kept
     }
 
 

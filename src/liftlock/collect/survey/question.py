@@ -340,7 +340,7 @@ def _read_groups(groups: Fields, values: Alphabet, shape: Any) -> tuple[Populati
             found.append(Population(None, name))
             continue
         context = read_known(inner, values, shape)
-        weight = inner.take("weight", lambda value: exact(value, name="weight"), None)
+        weight = inner.take("weight", _read_weight, None)
         inner.finish()
         found.append(Population(context, name, weight))
     weights = [each.weight for each in found if each.weight is not None]
@@ -353,6 +353,14 @@ def _read_groups(groups: Fields, values: Alphabet, shape: Any) -> tuple[Populati
     if groups.data and len(found) < 2:
         groups.mistakes.note(groups.place, "a single group", None, "say what is known of all")
     return tuple(found)
+
+
+def _read_weight(value: Any) -> Fraction:
+    """Read the weight of a group: a negative one would cancel what others may be wrong by."""
+    weight = exact(value, name="weight")
+    if weight < 0:
+        raise InputError("a negative weight", value=value, remedy="give 0 or more")
+    return weight
 
 
 MOST_MECHANISMS = 1_000

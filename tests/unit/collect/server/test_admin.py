@@ -137,6 +137,30 @@ def test_a_survey_that_was_put_cannot_read_files_of_the_server(world: World, nam
     assert "files are not read" in found.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"mechanism": "/etc/passwd"},
+        {"profiles": "/etc/passwd"},
+        {"profiles": {"a": {"x": 1, "y": 2}, "b": {"x": 2, "y": 1}}, "edges": "/etc/passwd"},
+    ],
+)
+def test_no_key_of_a_question_reads_files_of_the_server(world: World, told: dict[str, Any]) -> None:
+    question = {"name": "q", "ask": "Well?", "guarantee": "profile=1", **told}
+    found = world.operator(
+        "PUT", "/v1/surveys/other", json={"survey": "other", "questions": [question]}
+    )
+    assert (found.status_code, key_of(found)) == (422, "refused-survey")
+    assert "files are not read" in found.json()["detail"]
+
+
+def test_edges_of_profiles_may_be_named_by_a_word(world: World) -> None:
+    rows = {"a": {"x": 1, "y": 2}, "b": {"x": 2, "y": 1}}
+    question = {"name": "q", "ask": "Well?", "guarantee": "profile=1", "profiles": rows}
+    told = {"survey": "other", "questions": [{**question, "edges": "chain"}]}
+    assert world.operator("PUT", "/v1/surveys/other", json=told).status_code == 201
+
+
 def test_closing_and_erasing(world: World) -> None:
     digest = world.layout.mechanism
     world.people.report([(new_id(), 1)])

@@ -412,9 +412,46 @@ def test_fewer_reports_than_the_least_are_not_told(tmp_path: Path) -> None:
         send(world, 60)
         text = read(world.people.get("/s/health/results")).text
         assert "97 reports, open" in text
-        assert "2026-05-05: 60 reports" in text
+        assert "2026-05-05:" not in text  # 97 - 60 would be the reports of the other day
+        days[0] = date(2026, 5, 6)
+        send(world, 70)
+        text = read(world.people.get("/s/health/results")).text
+        assert "2026-05-06: 70 reports" in text
+        assert "2026-05-05:" not in text
         assert "2026-05-04:" not in text
-        assert "1 day of fewer than 50 reports left out" in text
+        assert "2 days left out, so that nothing is told of fewer than 50 reports" in text
+
+
+def test_small_groups_are_neither_shown_nor_left_over(tmp_path: Path) -> None:
+    groups = {
+        name: {"prior": prior} for name, prior in (("a", [6, 4]), ("b", [3, 7]), ("c", [1, 1]))
+    }
+    asked = {"name": "flu", "ask": "Ill?", "values": ["no", "yes"], "groups": groups}
+    question = {**asked, "guarantee": "lip=1"}
+    with serving(tmp_path, survey_of(questions=[question], least=50)) as world:
+        made = world.service.served["health.flu"].collection.mechanisms
+        largest = list(made)[2]
+        for digest, number in zip(made, (3, 60, 70), strict=True):
+            reports = [(new_id(), place % 2) for place in range(number)]
+            world.people.report(reports, mechanism=digest)
+        told = {
+            part: world.people.get(f"/v1/collections/health.flu/{part}").json()
+            for part in ("aggregate", "estimate", "history")
+        }
+        assert told["aggregate"]["reports"] == 133
+        assert list(told["aggregate"]["mechanisms"]) == [largest]
+        assert list(told["estimate"]["groups"]) == ["c"]
+        (day,) = told["history"]["days"].values()
+        assert list(day) == [largest]
+        page = read(world.people.get("/s/health/results")).text
+        tables = page.partition("These are not answers")[2]
+        assert "For c" in tables
+        assert "For a" not in tables
+        assert "For b" not in tables
+        rows = list(
+            csv.DictReader(io.StringIO(world.people.get("/s/health/results/counts.csv").text))
+        )
+        assert {row["mechanism"] for row in rows} == {largest}
 
 
 def test_downloads_agree_with_the_estimate(world: World) -> None:

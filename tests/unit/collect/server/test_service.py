@@ -201,3 +201,32 @@ def test_a_question_more_is_a_change(tmp_path: Path) -> None:
     more = survey_of(questions=[*FLU["questions"], {**FLU["questions"][0], "name": "again"}])
     with pytest.raises(ChangedSurvey, match="questions"), serving(tmp_path, more):
         pass
+
+
+def test_a_question_that_was_answered_cannot_be_left_out_for_another(tmp_path: Path) -> None:
+    with serving(tmp_path, survey_of(total="lip=1")) as world:
+        world.people.report([(new_id(), 0)])
+    other = [{**FLU["questions"][0], "name": "other"}]
+    with (
+        pytest.raises(ChangedSurvey, match=r"health\.flu"),
+        serving(tmp_path, survey_of(questions=other, total="lip=1")),
+    ):
+        pass
+    with serving(tmp_path, survey_of(total="lip=1")) as world:
+        assert world.people.report([(new_id(), 0)]).status_code == 200
+        assert world.people.counts() == [2, 0, 0, 0]
+
+
+def test_a_question_that_is_asked_no_more_is_not_served(tmp_path: Path) -> None:
+    other = [{**FLU["questions"][0], "name": "other"}]
+    with serving(tmp_path):
+        pass
+    with serving(tmp_path, survey_of(questions=other)) as world:
+        assert list(world.service.served) == ["health.other"]
+        assert world.people.get("/v1/collections/health.flu").status_code == 404
+        told = {"survey": "health", "questions": FLU["questions"]}
+        assert world.operator("PUT", "/v1/surveys/health", json=told).status_code == 201
+        assert list(world.service.served) == ["health.flu"]
+        refused = {**told, "questions": other, "total": "lip=0.1"}
+        assert world.operator("PUT", "/v1/surveys/health", json=refused).status_code == 422
+        assert world.people.report([(new_id(), 0)]).json()["stored"] == 1

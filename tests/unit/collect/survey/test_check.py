@@ -189,9 +189,9 @@ def test_the_text_says_who_sees_what_and_until_when() -> None:
     text = str(survey.check().consent).replace("\N{NO-BREAK SPACE}", " ")
     assert text.startswith("Health of the town")
     assert (
-        "The analysts of this survey see the estimates for all people together, once there " in text
+        "The analysts of this survey see the estimates for all people together, and how many "
+        "reports of each kind came on each day, once there are 50 reports" in text
     )
-    assert "are 50 reports" in text
     assert "The survey opens on 2026-11-01 and closes on 2026-11-30." in text
     assert RepeatRule.read("first").describe() in text
     assert "your network address and the time" in text

@@ -19,6 +19,8 @@ from liftlock.collect.survey import Collection, Survey, SurveyError
 from liftlock.collect.survey.design import halves, one_bit, unbiased_variance
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate import Aggregate
+from liftlock.model import Prior
+from liftlock.model.alphabet import Alphabet
 
 E = Fraction("2.718281828459045235360288")
 """A little more than e."""
@@ -533,3 +535,44 @@ def test_another_question_is_designed_anew(kept: tuple[Path, Survey]) -> None:
     assert list(again["health.flu"].mechanisms) != list(
         survey.collections()["health.flu"].mechanisms
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "points"),
+    [(["5 to 10", "0 to 5"], ["7.5", "2.5"]), (["0 to 5", "5 to 10"], ["1", "9"])],
+)
+def test_rows_of_a_file_are_the_bins_in_their_order(
+    labels: list[str], points: list[str], tmp_path: Path
+) -> None:
+    values = Alphabet.of(labels, list(map(Fraction, points)))
+    draft = ll.Draft.of(values, ["a", "b"], [[0.75, 0.25], [0.25, 0.75]])
+    ll.lock(draft, ll.LDP("2"), Prior(values, (1, 1))).save(tmp_path / "made.json")
+    question = {"name": "q", "ask": "?", "range": [0, 10], "bins": 2, "mechanism": "made.json"}
+    told = {"survey": "s", "questions": [question]}
+    with pytest.raises(InputError, match="not the bins of the question"):
+        Survey.from_data(told, str(tmp_path / "s.yaml")).collections()
+
+
+def test_groups_say_what_rounding_may_have_moved() -> None:
+    groups = {"a": {"weight": 10}, "b": {"weight": 10}}
+    question = {"name": "q", "ask": "?", "range": [0, 10], "bins": 2, "groups": groups}
+    asked = {**question, "guarantee": "ldp=2"}
+    told = {"survey": "s", "people": 1000}
+    survey = Survey.from_data({**told, "questions": [asked]})
+    (collection,) = survey.collections().values()
+    content = collection.estimate(even_counts(collection)).content()
+    for found in content["groups"].values():
+        (answer,), (moved,) = found["answers"], found["rounding"]["answers"]
+        assert moved["low"] == answer["low"] - 2.5
+        assert moved["high"] == answer["high"] + 2.5
+    sums = {**told, "questions": [{**asked, "answer": "sum"}]}
+    (margin,) = Survey.from_data(sums).check().margins
+    assert margin.rounding == 2.5 * 10 * 1000
+
+
+def test_weights_are_not_negative() -> None:
+    groups = {"a": {"weight": 1}, "b": {"weight": -1}}
+    question = {"name": "q", "ask": "?", "range": [0, 10], "bins": 2, "groups": groups}
+    told = {**question, "guarantee": "ldp=2", "answer": "sum"}
+    with pytest.raises(SurveyError, match="negative weight"):
+        Survey.from_data({"survey": "s", "questions": [told]})

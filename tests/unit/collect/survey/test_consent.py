@@ -206,5 +206,11 @@ def test_rounds_are_told(designed: ll.Mechanism) -> None:
     fresh = together_texts(person_budget({"flu": [designed]}, rule=RepeatRule.read("fresh=2")))
     assert flat(fresh[0]).startswith("The one report in 2 rounds together")
     assert "If your answer to flu never changes, 2 reports of this mechanism" in flat(fresh[-1])
+    assert fresh[-1].endswith(", for whoever believes what it was designed for.")
+    draft = ll.Draft.of(["no", "yes"], ["r1", "r2"], [[0.6, 0.4], [0.4, 0.6]])
+    coin = ll.lock(draft, ll.LDP("1"), Prior.uniform(["no", "yes"]))
+    anybody = together_texts(person_budget({"coin": [coin]}, rule=RepeatRule.read("fresh=2")))
+    assert "never changes" in anybody[-1]
+    assert "believes" not in anybody[-1]
     memo = together_texts(person_budget({"flu": [designed]}, rule=RepeatRule.read("memo=2")))
     assert memo[0].startswith("All rounds together have no limit")

@@ -260,6 +260,9 @@ def test_a_panel_is_checked_at_its_worst_and_shows_no_prior(panel: Survey) -> No
     assert "What is known of each person differs; these are the worst cases of all." in text
     assert "For someone who knows only what the panel says about you: a belief in any" in text
     assert "After the report" not in text
+    assert "Which table is yours: it is sent with the report" in text
+    assert "If nobody else shares it, it names you" in text
+    assert "numbers of reports by day and table" in text
     planned = plan_next_round(panel, panel.simulate(seed=2).counts)
     (learnt,) = planned.learnt
     assert learnt.why == "each person of the panel has a prior of their own"
