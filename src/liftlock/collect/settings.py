@@ -86,7 +86,9 @@ class Settings:
                 raise InputError(f"{each.name} too small", value=value, remedy=f"at least {least}")
         for name in ("port", "admin_port"):
             if getattr(self, name) > 65_535:
-                raise InputError(f"{name} too large", value=getattr(self, name), remedy="to 65535")
+                raise InputError(
+                    f"{name} too large", value=getattr(self, name), remedy="at most 65535"
+                )
         if self.admin_port == -1:
             object.__setattr__(self, "admin_port", self.port and min(self.port + 1, 65_535))
         if self.admin_token and len(self.admin_token) < 20:
@@ -104,7 +106,8 @@ class Settings:
             return self.store
         if not self.surveys:
             raise InputError(
-                "neither a survey nor a store", remedy="give a survey file, or --store FILE"
+                "neither a survey nor a store",
+                remedy=f"give a survey file (without a command line: {PREFIX}SURVEYS), or a store",
             )
         return str(self.surveys[0].with_suffix(".sqlite"))
 
@@ -121,15 +124,21 @@ class Settings:
         return tuple(each.name for each in fields(cls))
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], folder: Path | None = None) -> Settings:
-        """Read settings by name; paths are relative to the folder."""
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        folder: Path | None = None,
+        places: Mapping[str, str] | None = None,
+    ) -> Settings:
+        """Read settings by name; paths are relative to the folder, `places` say where each is."""
         found: dict[str, Any] = {}
         known = cls.names()
         for name, value in data.items():
             if name not in known:
                 near = difflib.get_close_matches(str(name), known, 1)
                 remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-                raise InputError("unknown setting", value=name, remedy=remedy)
+                where = (places or {}).get(name, "")
+                raise InputError("unknown setting", where=where, value=name, remedy=remedy)
             found[name] = _convert(name, value, getattr(_DEFAULTS, name))
         if folder is not None:
             found = {name: _placed(name, value, folder) for name, value in found.items()}
@@ -151,8 +160,10 @@ class Settings:
         data: dict[str, Any] = {}
         if place:
             data |= _relative_to(Path(place).parent, read_settings(Path(place)))
-        data |= read_environment(told)
-        return cls.from_data({**data, **options})
+        places = dict.fromkeys(data, str(place))
+        variables = read_environment(told)
+        places |= {name: f"the variable {PREFIX}{name.upper()}" for name in variables}
+        return cls.from_data({**data, **variables, **options}, places=places)
 
     def changed(self, **options: Any) -> Settings:
         """Return these settings with others instead of some."""

@@ -69,8 +69,15 @@ def test_a_token_is_not_told_in_its_refusal() -> None:
 
 
 def test_unknown_variables_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown setting: 'ports'"):
+    with pytest.raises(InputError, match="variable LIFTLOCK_COLLECT_PORTS: 'ports'"):
         Settings.read(environment={"LIFTLOCK_COLLECT_PORTS": "1"})
+
+
+def test_an_unknown_setting_is_refused_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text("prot = 1\n")
+    with pytest.raises(InputError, match=r"unknown setting at .*s\.toml: 'prot'; did you mean"):
+        Settings.read(path, {})
 
 
 @pytest.mark.parametrize(("name", "text"), [("s.ini", "a"), ("s.toml", "=="), ("s.json", "[1]")])

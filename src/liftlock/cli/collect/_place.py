@@ -349,15 +349,17 @@ def _refusal(error: urllib.error.HTTPError, address: str) -> InputError:
     try:
         told = json.loads(error.read())
         title, detail = str(told["title"]), str(told.get("detail", ""))
+        advice = str(told.get("remedy", ""))
     except (ValueError, KeyError, TypeError):
-        title, detail = f"the server answered {error.code}", ""
+        title, detail, advice = f"the server answered {error.code}", "", ""
     if error.code == HTTPStatus.UNAUTHORIZED:
         title = "the server does not know this token"
-    remedy = {
+    remedies: dict[int, str] = {
         HTTPStatus.UNAUTHORIZED: "give by --token one that it printed, or that liftlock collect "
         "token add made",
         HTTPStatus.FORBIDDEN: "ask for a token of an owner",
-    }.get(HTTPStatus(error.code), detail)
+    }
+    remedy = remedies.get(error.code, detail or advice)
     return InputError(
         title,
         where=address,

@@ -309,7 +309,7 @@ async def remove_operator(request: Request) -> Response:
     service = service_of(request)
     name = request.path_params["name"]
     if name not in await _do(request, service.store.tokens):
-        raise Problem("not-found")
+        raise Problem("not-found", f"no operator is named {name!r}")
     await _do(request, service.store.revoke_token, name)
     await _note(request, f"revoke {name}")
     return Response(status_code=204)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 from collections.abc import Callable, Generator
@@ -135,14 +136,18 @@ def _server(application: Any, service: Service) -> _Server:
     return _Server(config, sweeper, service.metrics)
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Listen on an address; port 0 is any that is free."""
+def bind(host: str, port: int, admin: bool = False) -> socket.socket:
+    """Listen on an address, that of the operator or the other; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         found = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
+        options = "--admin-port, or --admin-host" if admin else "--port, or --host"
         raise InputError(
-            "cannot listen", where=f"{host}:{port}", value=error.strerror, remedy="another --port"
+            "cannot listen",
+            where=f"{host}:{port}",
+            value=os.strerror(error.errno) if error.errno else str(error),
+            remedy=f"choose another {options}",
         ) from None
     found.setblocking(False)
     return found
@@ -191,7 +196,7 @@ def serve(
 def _listen(settings: Settings) -> tuple[socket.socket, socket.socket]:
     public = bind(settings.host, settings.port)
     try:
-        return public, bind(settings.admin_host, settings.admin_port)
+        return public, bind(settings.admin_host, settings.admin_port, admin=True)
     except BaseException:
         public.close()
         raise

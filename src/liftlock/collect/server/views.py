@@ -86,13 +86,19 @@ class MechanismView:
         """The worst that one of its reports can do, in one sentence."""
         moves = self._reveal.moves
         if not moves:
-            return self.sentences[-1] if self._reveal.profiles else self.sentences[0]
+            return " ".join(self.sentences) if self._reveal.profiles else self.sentences[0]
         worst = max(moves, key=lambda move: move.most / move.before)
         return (
             "At worst, someone who knows only how common each answer is will believe "
             f"“{written(worst.value)}” with probability {percent_up(worst.most)} after the report, "
             f"up from {percent(float(worst.before))}."
         )
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """The same beside a picture and a table that have the numbers of each answer."""
+        told = self._reveal.moves and self.worst
+        return (self.promise, *self.sentences[1:]) if told else self.sentences
 
     @cached_property
     def _reveal(self) -> Reveal:

@@ -117,7 +117,7 @@ class Reveal:
         elif not anybody and isinstance(context, Intervals):
             premise, confidence, evidence = "intervals", context.confidence, context.evidence
         elif not anybody:
-            premise = context.describe()
+            premise = context.describe().replace("symbols", "answers")
         profiles = levels.profile
         if isinstance(context, ProfileGraph):
             profiles = _profile_ratio(mechanism)

@@ -77,6 +77,7 @@ def test_refusals(run: Run, health: Health) -> None:
         (("export", "health.yaml", "-o", "counts.xlsx"), ".csv, .json, .parquet"),
         (("estimate", "health.yaml", "health.yaml"), "not an export in JSON"),
         (("estimate", "other.yaml", "counts.json"), "counts of another mechanism"),
+        (("estimate", "health.yaml", "counts.json", "counts.json"), "counts is given twice"),
     ):
         done = run("collect", *arguments, files={"other.yaml": other})
         assert (done.code, done.out) == (2, "")

@@ -121,3 +121,4 @@ def test_erasing_forgets(run: Run, health: Health) -> None:
     )
     told = json.loads(run("collect", "estimate", "health.yaml", "--json").out)
     assert told.keys() == {"health.flu", "notes"}
+    assert told["notes"] == ["health.smoking: 0 reports; nothing is shown"]

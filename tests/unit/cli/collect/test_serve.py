@@ -161,6 +161,23 @@ def test_the_token_may_come_from_the_environment(
     assert run(*there).out == "the store is sound\n"
 
 
+def test_a_wrong_token_and_the_wrong_address_are_told_apart(server: Server, run: Run) -> None:
+    ask = ("collect", "estimate", "health.yaml", "--server")
+    token = run(*ask, server.address("admin"), "--token", "another")
+    assert token.code == 2
+    assert "the server does not know this token" in token.err
+    address = run(*ask, server.address("people"), "--token", TOKEN)
+    assert address.code == 2
+    assert "the one that people answer at" in address.err
+
+
+def test_revoking_an_unknown_token_names_it(server: Server, run: Run) -> None:
+    there = ("--server", server.address("admin"), "--token", TOKEN)
+    done = run("collect", "token", "revoke", "zoe", "health.yaml", *there)
+    assert done.code == 2
+    assert "no operator is named 'zoe'" in done.err
+
+
 def test_a_second_server_on_the_store_is_refused(server: Server, tmp_path: Path) -> None:
     second = start(tmp_path, "health.yaml")
     assert second.process.returncode == 2
@@ -225,7 +242,7 @@ def test_unknown_variables_of_the_environment_are_refused(
     monkeypatch.setenv("LIFTLOCK_COLLECT_PROT", "8123")
     done = run("collect", "serve", "health.yaml")
     assert done.code == 2
-    assert "unknown setting: 'prot'; did you mean 'port'?" in done.err
+    assert "the variable LIFTLOCK_COLLECT_PROT: 'prot'; did you mean 'port'?" in done.err
 
 
 def test_every_setting_is_an_option() -> None:
