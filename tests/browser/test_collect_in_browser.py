@@ -271,7 +271,7 @@ def test_no_answer_is_asked_for_and_a_closed_question_says_so(
     served.service.close("health.cake")
     watched.page.get_by_role("radio", name=SECRET).check()
     watched.page.get_by_role("button", name="Answer").click()
-    watched.page.get_by_text("This question is closed: nothing was counted.").wait_for()
+    watched.page.get_by_text("This question is closed: it takes no more reports.").wait_for()
     watched.page.reload()
     watched.page.get_by_text("This question is closed: no more reports").wait_for()
     assert served.total("health.cake") == 0
@@ -566,6 +566,29 @@ def test_a_later_round_repeats_or_draws_anew_as_the_rule_says(
         watched.page.goto(f"{served.people}/s/health-3")
         watched.page.get_by_text("as often as the survey promises").wait_for()
         assert served.total("health-3.cake") == 0
+        context.close()
+
+
+def test_a_memo_is_of_one_question_though_another_has_the_same_table(
+    tmp_path: Path, browser: Any
+) -> None:
+    """Noise of two questions is not shared: reports would tell whether their answers are equal."""
+    names = ["health", "other"]
+    surveys = [survey_of(survey=name, questions=[PLANTED], repeat="memo=2") for name in names]
+    with reachable(tmp_path, *surveys) as served:
+        tables = [served.service.served[f"{name}.cake"].collection.default for name in names]
+        assert tables[0].digest == tables[1].digest
+        table = tables[0].mechanism.table
+        row, aliases = table.inputs.index(SECRET), AliasTable.build(table.weights, table.bits)
+        words = [at * ((1 << 64) // 97) for at in range(97)]
+        drawn = dict(list({decode(aliases, row, word): word for word in words}.items())[:2])
+        context = browser.new_context()
+        for name, (output, word) in zip(names, drawn.items(), strict=True):
+            watched = Watched(context.new_page())
+            watched.page.add_init_script(f"({WORDS.replace('WORD', str(word))})()")
+            watched.page.goto(f"{served.people}/s/{name}")
+            answer(watched)
+            assert json.loads(watched.bodies[0])["reports"][0][1] == output
         context.close()
 
 

@@ -132,8 +132,8 @@ class Choice:
 
     @classmethod
     def of(cls, label: Label) -> Choice:
-        """Offer a value."""
-        return cls(json.dumps(label_to_json(label), ensure_ascii=False), written(label))
+        """Offer a value; scripts read JSON of ASCII alone, which no page has to spell out."""
+        return cls(json.dumps(label_to_json(label)), written(label))
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ class RepeatRule:
             )
         return (
             f"One report for each of your values, in at most {self.rounds:,} rounds: while your "
-            "answer stays the same, your device repeats the same report. If your answer changes, "
+            "answer and the table of the question stay the same, your device repeats the same "
+            "report. By another table it draws a new one, which adds up. If your answer changes, "
             "the collector can notice that it changed; what it changed from and to stays protected "
             "as one report each. No total is promised for all rounds together."
         )

@@ -154,6 +154,14 @@ def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
         assert json.loads(inputs[0]["value"] or "") == nasty
 
 
+def test_values_reach_the_script_as_they_are_in_the_table(tmp_path: Path) -> None:
+    values = ["\x7f", "flag \U0001f3f4\U000e0067", "\U0001f468\u200d\U0001f469", "back\\slash"]
+    question = {"name": "flu", "ask": "Which?", "values": values, "guarantee": "ldp=1"}
+    with serving(tmp_path, survey_of(questions=[question])) as world:
+        inputs = read(world.people.get("/s/health")).all("input")
+        assert [json.loads(each["value"] or "") for each in inputs] == values
+
+
 # --- the question page ----------------------------------------------------------------------------
 
 

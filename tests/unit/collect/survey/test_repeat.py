@@ -43,6 +43,7 @@ def test_each_rule_says_what_it_reveals() -> None:
     assert "A copy tells nothing new" in RepeatRule.read("first").describe()
     assert "the totals below are for all rounds" in RepeatRule.read("fresh=2").describe().lower()
     said = RepeatRule.read("memo=3").describe()
+    assert "By another table it draws a new one, which adds up" in said
     assert "If your answer changes, the collector can notice that it changed" in said
     # One round of any rule is one report.
     assert RepeatRule.read("memo=1").describe() == RepeatRule.read("first").describe()

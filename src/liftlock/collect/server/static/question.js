@@ -5,7 +5,7 @@ import { openMemory } from "./memory.js";
 const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
 const TRIES = 6;
 const WORDS = {
-  closed: "This question is closed: nothing was counted.",
+  closed: "This question is closed: it takes no more reports.",
   "not-open-yet": "This question is not open yet: nothing was counted.",
   "unknown-collection": "This question does not exist any more.",
   "other-mechanism":
@@ -64,7 +64,10 @@ class Question {
   async output({ rows, bits }, row, digest) {
     if (!this.description.repeat.startsWith("memo")) return draw(rows[row], bits);
     const drawn = rows.map((weights) => draw(weights, bits));
-    return (await this.memory.keepFirst(`memo ${digest}`, drawn))[row];
+    const [survey, question] = this.name.split(".");
+    // Of this question in all its rounds; another one with the same table has noise of its own.
+    const key = `memo ${this.description.earlier[0] ?? survey}.${question} ${digest}`;
+    return (await this.memory.keepFirst(key, drawn))[row];
   }
 
   /** Fetch the whole table of a mechanism: to fetch a row of it would tell the answer. */
