@@ -270,13 +270,12 @@ class PersonBudget:
     def __str__(self) -> str:
         told = self.over_rounds
         number = len(self.questions)
-        what = f"all {number:,} answers" if number > 1 else "the answer"
+        what = f"all {number:,} answers of one person together"
+        if number == 1:
+            what = "the answer of one person"
         rounds = f", in {self.rule.rounds:,} rounds" if self.rule.repeats else ""
         sign = "" if self.exact and not self.rule.repeats else "at most "
-        head = (
-            f"{what} of one person together{rounds}: LIP {sign}{_unit(told['lip'])}, "
-            f"LDP {sign}{_unit(told['ldp'])}"
-        )
+        head = f"{what}{rounds}: LIP {sign}{_unit(told['lip'])}, LDP {sign}{_unit(told['ldp'])}"
         lines = [head, *(f"  {each}" for each in self.questions)]
         if number > 1:
             lines.append(f"  {self.how}")
@@ -676,4 +675,7 @@ def _text(value: Enclosure) -> str:
 
 
 def _unit(value: Enclosure) -> str:
-    return "without limit" if value.upper is None else f"{_text(value)} nats"
+    if value.upper is None:
+        return "without limit"
+    text = _text(value)
+    return f"{text} nat{'s' * (text != '1')}"

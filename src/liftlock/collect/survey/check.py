@@ -324,8 +324,8 @@ class _Checking:
             self.findings.append(
                 Finding(
                     "note",
-                    "anybody may send as many reports as they like (tokens: open): results may be "
-                    "stuffed",
+                    "anyone can send any number of reports (tokens: open), and so forge the "
+                    "results; with tokens: signed each report needs a token",
                 )
             )
 
@@ -481,9 +481,9 @@ def make_consent(survey: Survey, budget: PersonBudget | None = None) -> Consent:
 def _not_protected(survey: Survey) -> list[str]:
     texts = [
         (
-            "That you answered, and on which day: it is not noise. No address, no device and no "
-            "time finer than a day is stored with a report, but the network that carries it to the "
-            "server sees your network address and the time."
+            "That you answered, and on which day: no noise hides that. No address, no device and "
+            "no time finer than a day is stored with a report, but the network that carries it to "
+            "the server sees your network address and the time."
         )
     ]
     if any(question.grouped for question in survey.questions):
@@ -501,7 +501,7 @@ def _not_protected(survey: Survey) -> list[str]:
             "above."
         )
     texts.append(
-        "What others know of you already, and what you tell them. The promises are about your "
+        "What others already know about you, and what you tell them. The promises are about your "
         "reports, not about what the results say of all people."
     )
     if survey.tokens == "open":
@@ -531,8 +531,8 @@ def _results(survey: Survey) -> str:
     tables = " and table" if any(each.panel is not None for each in survey.questions) else ""
     return (
         f"{who} the estimates for all people together{groups}, and how many reports of each kind "
-        f"came on each day{least}. The collector holds the numbers of reports by day{tables}, and "
-        "no report beside the random number that names it once it is counted."
+        f"came on each day{least}. The collector keeps the numbers of reports by day{tables}; once "
+        "a report is counted, it is no longer stored beside the random number that names it."
     )
 
 

@@ -101,10 +101,11 @@ class RepeatRule:
         if self.kind == "first" or self.rounds == 1:
             return (
                 "One report for ever: your device sends one report for each question, keeps it, "
-                "and sends the same one again if it is asked again, also if your answer has "
+                "and sends the same one again if it is asked again, even if your answer has "
                 "changed by then. A copy tells nothing new. In later rounds of this survey a "
-                "device that has answered does not answer. If you clear the browser's storage or "
-                "answer on a second device, you count as another person, and the reports add up."
+                "device that has answered does not answer again. If you clear the browser's "
+                "storage or answer on a second device, you count as another person, and what the "
+                "reports tell adds up."
             )
         if self.kind == "fresh":
             return (

@@ -229,7 +229,7 @@ def test_open_mode_is_labelled(tmp_path: Path) -> None:
         folder.mkdir()
         with serving(folder, survey_of(tokens=tokens)) as world:
             text = read(world.people.get("/s/health")).text
-            assert ("Anybody can send reports" in text) == shown
+            assert ("Anyone can send reports" in text) == shown
             results = read(world.people.get("/s/health/results")).text
             assert ("cannot be told from others" in results) == shown
 

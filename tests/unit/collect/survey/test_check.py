@@ -166,15 +166,33 @@ def test_what_cannot_be_designed_is_refused_not_raised() -> None:
     assert found.refusals[0].text
 
 
+def test_a_report_that_is_nearly_the_answer_is_warned_of() -> None:
+    """Profiles may stay alike while each food gives itself away."""
+    foods = {
+        "vegan": {"salad": 8, "soup": 2, "meat": 1},
+        "other": {"salad": 2, "soup": 3, "meat": 6},
+    }
+    diet = {"name": "diet", "ask": "Food?", "profiles": foods, "guarantee": "profile=1"}
+    found = survey_of(diet).check()
+    assert [each.question for each in found.findings if "almost for certain" in each.text] == [
+        "diet"
+    ]
+    loud = survey_of(FLU | {"prior": "none", "guarantee": "ldp=12"}).check()
+    assert [each.question for each in loud.findings if "almost for certain" in each.text] == ["flu"]
+    assert "an answer may be revealed almost for certain" in str(loud.consent)
+    assert not any("almost for certain" in each.text for each in survey_of(FLU).check().findings)
+
+
 def test_what_says_hardly_anything_is_warned_of() -> None:
     found = survey_of(FLU | {"guarantee": "lip=0.01"}, people=100).check()
     assert found.passed
     assert any("ask more people" in each.text for each in found.findings)
     late = survey_of(FLU, people=100, least=200).check()
     assert any("200 reports, and 100 people" in each.text for each in late.findings)
+    assert any("forge" in each.text for each in late.findings)
     closed = survey_of(FLU, tokens="signed").check()
     assert "the number of the token that you were given" in str(closed.consent)
-    assert not any("stuffed" in each.text for each in closed.findings)
+    assert not any("forge" in each.text for each in closed.findings)
 
 
 def test_the_text_says_who_sees_what_and_until_when() -> None:
