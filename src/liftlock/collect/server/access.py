@@ -26,6 +26,10 @@ ROLES = {
 """What each role may do."""
 
 
+OWN = "operator"
+"""What whoever holds the token of the server itself is called in the trail; nobody else is."""
+
+
 @dataclass(frozen=True)
 class Operator:
     """Somebody who showed a token."""
@@ -61,7 +65,7 @@ class Access:
         if scheme.lower() == "bearer" and token.strip():
             told = hash_token(token.strip())
             if hmac.compare_digest(told, self._own):
-                return Operator("operator", "owner")
+                return Operator(OWN, "owner")
             found = self._store.find_token(told)
             if found is not None:
                 return Operator(*found)

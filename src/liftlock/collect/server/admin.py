@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from liftlock.collect.problems import Problem
-from liftlock.collect.server.access import ROLES, Operator, hash_token, new_token
+from liftlock.collect.server.access import OWN, ROLES, Operator, hash_token, new_token
 from liftlock.collect.server.openapi import (
     Endpoint,
     Parameter,
@@ -45,7 +45,7 @@ _NO_FILE = re.compile(
 )
 
 
-_OPERATOR = "[A-Za-z0-9._@-]{1,100}"
+_OPERATOR = "[A-Za-z0-9][A-Za-z0-9._@-]{0,99}"
 _LANGUAGES = {
     "application/json": "JSON",
     "application/yaml": "YAML",
@@ -295,8 +295,11 @@ async def add_operator(request: Request) -> Response:
     if told.role not in ROLES:
         raise Problem("malformed", f"role: {', '.join(ROLES)}")
     if re.fullmatch(_OPERATOR, told.name) is None:
-        raise Problem("malformed", "name: 1 to 100 letters of ASCII, digits, and . _ @ -")
-    if told.name in await _do(request, service.store.tokens):
+        raise Problem(
+            "malformed",
+            "name: 1 to 100 letters of ASCII, digits, and . _ @ -, the first a letter or digit",
+        )
+    if told.name == OWN or told.name in await _do(request, service.store.tokens):
         raise Problem("name-taken")
     token = new_token()
     await _do(request, service.store.add_token, told.name, told.role, hash_token(token))

@@ -375,12 +375,14 @@ class AdminPages(Pages):
             people = links_of(served)
             if not people:
                 return message(request, "This survey has no panel", status=404)
+            survey, note = served[0].survey.name, self.service.store.note
+            await self.service.results.read(note, who.name, "links of the panel", survey)
             text = io.StringIO(newline="")
             writer = csv.writer(text)
             writer.writerow(("person", "link"))
             writer.writerows(people.items())
-            name = f"{served[0].survey.name}-links.csv"
-            return _file(text.getvalue().encode(), "text/csv; charset=utf-8", name)
+            file = text.getvalue().encode()
+            return _file(file, "text/csv; charset=utf-8", f"{survey}-links.csv")
 
         return await self._with(request, offer)
 

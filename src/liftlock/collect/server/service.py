@@ -61,6 +61,19 @@ def told_of(record: Record) -> Mapping[str, Any]:
     return found
 
 
+def files_of(content: Mapping[str, Any]) -> str:
+    """Name the files that a survey needs each time it is read.
+
+    >>> files_of({"questions": [{"name": "a", "panel": "people.csv"}, {"name": "b"}]})
+    'people.csv'
+    """
+    named = (question.get(key) for question in content["questions"] for key in _FILES)
+    return ", ".join(filter(None, named))
+
+
+_FILES = ("panel", "mechanism")
+
+
 @dataclass(eq=False)
 class Served:
     """A collection that is served."""
@@ -279,7 +292,17 @@ class Service:
                 self._restore(record.settings["survey"], stored)
 
     def _restore(self, content: Mapping[str, Any], stored: Mapping[str, Record]) -> None:
-        """Serve again what was served before, by the same mechanisms."""
+        """Serve again what was served before, by the same mechanisms.
+
+        The store does not have the files of a panel, or of a mechanism: a survey that names some
+        is served by whoever gives it, and does not keep others from being served.
+        """
+        files = files_of(content)
+        if files:
+            log.warning(
+                "survey %s is not served: give its file, which reads %s", content["survey"], files
+            )
+            return
         survey = Survey.from_data(content)
         for name, collection in survey.collections(kept=self._kept(stored, stored)).items():
             if name not in stored or name in self.served:

@@ -370,8 +370,8 @@ def person_budget(
         found = replace(found, never_changes=_if_it_never_changes(questions, rule))
     if found.doubt and not apart:
         note = (
-            f"LIP holds with confidence {found.confidence_text} over the reports of earlier "
-            "rounds, LDP whatever is true"
+            f"LIP holds with confidence {found.confidence_text} over the evidence for the sets of "
+            "priors, LDP whatever is true"
         )
         found = replace(found, notes=(*found.notes, note))
     return found

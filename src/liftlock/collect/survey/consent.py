@@ -455,7 +455,8 @@ def together_texts(budget: PersonBudget, total: Notion | None = None) -> tuple[s
     if total is not None and budget.allows(total):
         kept = "it is kept"
         if not budget.allows_for_certain(total):
-            kept += f" with confidence {budget.confidence_text} over the reports of earlier rounds"
+            sure = budget.confidence_text
+            kept += f" with confidence {sure} over the evidence for the sets of priors"
         texts.append(f"The limit of this survey for one person is {total}; {kept}.")
     return tuple(texts)
 

@@ -226,6 +226,13 @@ def test_a_name_is_taken_once(world: World) -> None:
     assert world.operator.get("/v1/operators").json() == {"operators": {"analyst": "analyst"}}
 
 
+def test_nobody_is_called_what_cannot_be_revoked_or_told_apart(world: World) -> None:
+    for name, key in ((".", "malformed"), ("..", "malformed"), ("operator", "name-taken")):
+        told = {"name": name, "role": "analyst"}
+        assert key_of(world.operator("POST", "/v1/operators", json=told)) == key
+    assert world.operator.get("/v1/operators").json() == {"operators": {}}
+
+
 def test_the_trail_says_who_did_what_on_which_day(world: World) -> None:
     owner, auditor = add(world, "owner"), add(world, "auditor")
     world.nobody("POST", f"{FLU_PATH}/close", headers=owner)

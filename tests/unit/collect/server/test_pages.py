@@ -325,6 +325,8 @@ def test_nobody_sees_the_tables_of_a_panel_but_the_curator(tmp_path: Path) -> No
             code: f"/s/health#health.flu.table={collection.find(person=code).digest}"
             for code in ("q7ann", "q7bob", "q7cem")
         }
+        (line,) = world.operator.get("/v1/trail").json()["trail"]
+        assert (line["who"], line["what"]) == ("operator", "links of the panel")
         made = world.operator("POST", "/v1/operators", json={"name": "bob", "role": "analyst"})
         sign_in(world, made.json()["token"])
         assert world.nobody.get("/s/health/links.csv").status_code == 403

@@ -230,3 +230,20 @@ def test_a_question_that_is_asked_no_more_is_not_served(tmp_path: Path) -> None:
         refused = {**told, "questions": other, "total": "lip=0.1"}
         assert world.operator("PUT", "/v1/surveys/health", json=refused).status_code == 422
         assert world.people.report([(new_id(), 0)]).json()["stored"] == 1
+
+
+def test_a_panel_is_served_with_its_file_and_keeps_no_other_from_it(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("person,no,yes\na,60,40\nb,30,70\n")
+    asked = {"name": "q", "ask": "?", "values": ["no", "yes"], "guarantee": "lip=1"}
+    told = {"survey": "panel", "questions": [{**asked, "panel": "people.csv"}]}
+    survey = Survey.from_data(told, str(tmp_path / "survey.json"))
+    with serving(tmp_path, survey) as world:
+        table = world.service.served["panel.q"].collection.panel["a"]
+        reports = [(new_id(), 0)]
+        world.people.report(reports, collection="panel.q", mechanism=table)
+    with serving(tmp_path) as world:
+        assert list(world.service.served) == ["health.flu"]
+        assert world.people.report([(new_id(), 0)]).status_code == 200
+    with serving(tmp_path, Survey.from_data(told, str(tmp_path / "survey.json"))) as world:
+        told_now = world.people.get("/v1/collections/panel.q/aggregate").json()
+        assert told_now["reports"] == 1

@@ -286,7 +286,8 @@ def test_a_set_from_own_reports_promises_ldp_alone() -> None:
     assert once.ratios["lip"] < once.ratios["ldp"]  # type: ignore[operator]
     assert once.doubt == Fraction(1, 100)
     assert once.notes == (
-        "LIP holds with confidence 99 % over the reports of earlier rounds, LDP whatever is true",
+        "LIP holds with confidence 99 % over the evidence for the sets of priors, "
+        "LDP whatever is true",
     )
     again = person_budget({"a": [made]}, rule=RepeatRule("fresh", 2))
     assert again.ratios["lip"] == again.ratios["ldp"] == once.ratios["ldp"]

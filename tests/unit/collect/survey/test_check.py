@@ -231,7 +231,7 @@ def test_lip_after_a_round_is_kept_with_a_confidence() -> None:
     found = survey_of(learnt, total="lip=1").check()
     assert found.passed
     text = str(found.consent).replace("\N{NO-BREAK SPACE}", " ")
-    assert "it is kept with confidence 99 % over the reports of earlier rounds" in text
+    assert "it is kept with confidence 99 % over the evidence for the sets of priors" in text
     certain = survey_of(learnt, total="lip=2").check()
     assert "lip(2); it is kept." in str(certain.consent)
     assert isinstance(certain.budget and certain.budget.allows_for_certain(ll.LIP("2")), bool)
