@@ -289,14 +289,19 @@ def _true_values(answers: Sequence[Any], of: str) -> dict[str, float]:
 def _keep(server: Running, browse: bool, seconds: int | None) -> None:
     """Leave the server running for whoever wants to look at it."""
     if not browse and not seconds:
+        show("")
+        show("To look at the dashboard: liftlock collect demo --open")
         return
     _heading("The dashboard")
+    results = f"{server.public}s/town/results"
+    show(f"results    {results}", wrap=False)
     show(f"people     {server.public}", wrap=False)
     show(f"operators  {server.admin_address}  with the token {server.token}", wrap=False)
     if browse:
         import webbrowser
 
-        webbrowser.open(f"{server.public}s/town/results")
-    show("Ctrl-C ends it" if seconds is None else f"for {seconds:,} seconds; Ctrl-C ends it sooner")
+        webbrowser.open(results)
+    kept = "" if seconds is None else f" It ends by itself after {seconds:,} seconds."
+    show(f"Stop it with Ctrl-C.{kept}")
     with suppress(KeyboardInterrupt):
         threading.Event().wait(seconds)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from liftlock.collect.survey.fields import Fields, read_list, read_text_value
-from liftlock.errors import InputError, LabelError
+from liftlock.errors import CountError, InputError, LabelError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_prior, read_priors
 from liftlock.model import Ball, Context, Family, Intervals, Prior
@@ -135,6 +135,13 @@ def prior_of(numbers: list[Fraction], values: Alphabet, *, normalise: bool = Fal
     pairs = list(zip(values.labels, numbers, strict=True))
     if all(number.denominator == 1 for number in numbers):
         return Prior(values, Prior.from_counts(pairs).counts)
+    total = sum(numbers, Fraction(0))
+    if total != 1 and not normalise:
+        raise CountError(
+            "probabilities do not sum to 1",
+            value=f"{float(total):.15g}",
+            remedy="correct them, or give counts: whole numbers",
+        )
     return Prior(values, Prior.from_probabilities(pairs, normalise=normalise).counts)
 
 

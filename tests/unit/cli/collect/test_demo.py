@@ -54,7 +54,7 @@ def test_ctrl_c_ends_what_is_kept_open(tmp_path: Path) -> None:
     said = ""
     for line in demo.stdout:
         said += line
-        if line.startswith("Ctrl-C"):
+        if line.startswith("Stop it with Ctrl-C"):
             break
     address = (tmp_path / "opened").read_text().strip()
     assert address.endswith("/s/town/results")

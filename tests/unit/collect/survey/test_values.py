@@ -97,7 +97,7 @@ def test_numbers_among_values_can_be_added_up() -> None:
         ({"values": [1, "1"]}, "listed twice"),
         ({"values": ["a", "b"], "prior": {"a": 1}}, "a value without a number"),
         ({"values": ["a", "b"], "prior": {"a": 1, "c": 1}}, "not one of the values"),
-        ({"values": ["a", "b"], "prior": {"a": "0.5", "b": "0.4"}}, "do not sum to 1"),
+        ({"values": ["a", "b"], "prior": {"a": "0.5", "b": "0.4"}}, "or give counts"),
         ({"values": ["a", "b"], "intervals": {"a": [0, 1], "b": [1, 0]}}, "not an interval"),
         ({"values": ["a", "b"], "intervals": {"a": [0, "0.1"], "b": [0, "0.1"]}}, "no prior fits"),
         ({"values": ["a", "b"], "prior": {"a": 1, "b": 1}, "family": [{"a": 1, "b": 1}]},
