@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from liftlock.collect.survey.least import shown_parts
+from liftlock.collect.survey.least import shown_mechanisms, shown_parts
 from liftlock.collect.survey.values import Range
 from liftlock.errors import InputError
 
@@ -77,6 +77,9 @@ def estimate_counts(
         found = _estimate_panel(given, chosen)
     else:
         found = _estimate_together(given, question.weights, chosen)
+    kept = shown_mechanisms(collection, counts)
+    if any(each.digest not in kept for each, _ in given):
+        found = _without_parts(found)
     rounding = 0.0
     if isinstance(question.domain, Range) and found.of in ("sum", "mean"):
         rounding = float(question.domain.width / 2)
@@ -128,9 +131,19 @@ def _estimate_groups(given: Given, options: Mapping[str, Any], least: int) -> di
             named.setdefault(each.group, []).append((each, reports))
     totals = {name: sum(reports.reports for _, reports in own) for name, own in named.items()}
     kept = shown_parts(totals, least)
-    return {
-        name: _estimate_together(own, {}, options) for name, own in named.items() if name in kept
-    }
+    found = {}
+    for name, own in named.items():
+        if name in kept:
+            found[name] = _estimate_together(own, {}, options)
+            if any(reports.reports < least for _, reports in own):
+                found[name] = _without_parts(found[name])
+    return found
+
+
+def _without_parts(found: Estimate) -> Estimate:
+    """Leave out what is said of single mechanisms, as some have too few reports to be shown."""
+    warnings = tuple(each for each in found.warnings if " in collection " not in each)
+    return replace(found, fit=None, warnings=warnings)
 
 
 def _estimate_panel(given: Given, options: Mapping[str, Any]) -> Estimate:

@@ -451,6 +451,7 @@ def test_small_groups_are_neither_shown_nor_left_over(tmp_path: Path) -> None:
         assert told["aggregate"]["reports"] == 133
         assert list(told["aggregate"]["mechanisms"]) == [largest]
         assert list(told["estimate"]["groups"]) == ["c"]
+        assert "in collection" not in json.dumps(told["estimate"])
         (day,) = told["history"]["days"].values()
         assert list(day) == [largest]
         page = read(world.people.get("/s/health/results")).text
