@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +96,18 @@ def refuse_missing(settings: Settings) -> None:
             remedy="name the file of the reports by --store, or collect some by "
             "liftlock collect serve",
         )
+
+
+def confirm(question: str) -> None:
+    """Ask before what nobody can undo; where nobody can be asked it is refused."""
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise InputError(
+            "not confirmed", value=question, remedy="answer y, or give --yes"
+        ) from None
 
 
 def chosen(survey: Survey, questions: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import click
 
 from liftlock.cli._console import show, show_json
 from liftlock.cli._options import FILE, JSON_HELP, option_group
-from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen
+from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen, confirm
 from liftlock.collect.survey import Survey
 
 
@@ -33,7 +33,7 @@ def close_command(
     names = chosen(Survey.read(survey), questions)
     with place.open(survey) as curator:
         if not yes:
-            click.confirm(f"Close {', '.join(names)} for good?", abort=True, err=True)
+            confirm(f"Close {', '.join(names)} for good?")
         for name in names:
             curator.close(name)
         counted = {name: curator.counts(name).total for name in names}

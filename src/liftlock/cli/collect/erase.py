@@ -8,7 +8,7 @@ import click
 
 from liftlock.cli._console import show, show_json
 from liftlock.cli._options import FILE, JSON_HELP, option_group
-from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen
+from liftlock.cli.collect._place import QUESTION, PlaceOptions, chosen, confirm
 from liftlock.collect.survey import Survey
 
 
@@ -37,7 +37,7 @@ def erase_command(
         counted = {name: curator.counts(name).total for name in there}
         if there and not yes:
             told = ", ".join(f"{name} ({counted[name]:,} reports)" for name in there)
-            click.confirm(f"Erase {told} for good?", abort=True, err=True)
+            confirm(f"Erase {told} for good?")
         for name in there:
             curator.erase(name)
     if as_json:

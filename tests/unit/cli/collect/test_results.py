@@ -74,8 +74,11 @@ def test_a_store_that_is_in_use_says_what_to_do(run: Run, health: Health, tmp_pa
 def test_closing_asks_first_and_stays(
     run: Run, health: Health, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody answers
-    assert run("collect", "close", "health.yaml").code == 130
+    for answer in ("", "n\n"):  # nobody is there, or somebody says no
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        refused = run("collect", "close", "health.yaml")
+        assert refused.code == 2
+        assert refused.err.endswith("for good?'; answer y, or give --yes\n")
     done = run("collect", "close", "health.yaml", "--question", "flu", "--yes")
     assert (done.code, done.out) == (0, "health.flu is closed with 3,000 reports\n")
     store = open_store("health.sqlite")
