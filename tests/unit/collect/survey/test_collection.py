@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Alphabet
 from liftlock.collect.survey import Collection, Survey, SurveyError
 from liftlock.collect.survey.design import halves, one_bit, unbiased_variance
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate import Aggregate
 from liftlock.model import Prior
-from liftlock.model.alphabet import Alphabet
 
 E = Fraction("2.718281828459045235360288")
 """A little more than e."""
